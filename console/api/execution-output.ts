@@ -17,7 +17,7 @@ const SILENCE_LIMIT_MS = 45_000
 // After these statuses another connection would be refused, too.
 const FINAL = new Set([401, 403, 404])
 
-// The platform keeps as many characters.
+// The most characters that the platform keeps.
 const LONGEST = 65_536
 
 /** Follows the output of an execution to its end. A stream that breaks is resumed behind the last part that was read. */

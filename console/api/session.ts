@@ -19,7 +19,7 @@ export interface TokenStore {
 export class ConsoleSession {
   readonly #store: TokenStore
   readonly #onOtherUser: () => void
-  /** Whose session this page has shown last, with which roles. */
+  /** The id and the roles of the user whose session this page has shown last. */
   #lastIdentity: string | undefined
   /** The last token of the user whose page is shown. */
   readonly #pageToken
@@ -79,8 +79,8 @@ export class ConsoleSession {
 
   /** The same user goes on in the page that is shown, also with other roles: what is typed there stays. */
   #isOther(bearer: Bearer): boolean {
-    const shown = this.bearer.peek()
-    if (shown) return bearer.id === '' || bearer.id !== shown.id
+    const userOfPage = this.bearer.peek()
+    if (userOfPage) return bearer.id === '' || bearer.id !== userOfPage.id
     return this.#lastIdentity !== undefined && identityOf(bearer) !== this.#lastIdentity
   }
 

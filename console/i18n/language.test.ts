@@ -13,7 +13,7 @@ test('the language is the first of the browser that the console has', () => {
 })
 
 test('words, numbers and times follow the language', () => {
-  const words = defineWords({ en: { hello: 'Hello' }, zh: { hello: '你好' } })
+  const words = defineWords({ hello: ['Hello', '你好'] })
   const time = '2026-01-31T12:00:00.000Z'
   assert.deepEqual([words().hello, localNumber(1_234_567)], ['Hello', '1,234,567'])
   assert.match(localTime(time), /Jan 2026/)

@@ -142,7 +142,7 @@ const SECONDS_IN = { d: 86_400, h: 3_600, m: 60, s: 1 } as const
 /** In the largest unit that has a whole number of them: 300 → `5 minutes`, 90 → `90 seconds`. */
 export function localSeconds(seconds: number): string {
   const [unit, size] = Object.entries(SECONDS_IN).find(
-    ([, each]) => seconds >= each && seconds % each === 0,
+    ([, unitSeconds]) => seconds >= unitSeconds && seconds % unitSeconds === 0,
   ) ?? ['s', 1]
   return localDuration(`${seconds / size}${unit}`)
 }

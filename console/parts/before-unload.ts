@@ -1,4 +1,4 @@
-// One for each call: a listener that several calls share is removed for all of them by the first that ends.
+// A listener for each call: a shared one would be removed for all calls by the first that ends.
 const asking = new Set<(event: Event) => void>()
 
 /** From now on the browser asks before it leaves the document, until the returned function is called. */

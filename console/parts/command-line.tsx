@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { Icon } from './icon.tsx'
+import { Button } from './button.tsx'
 import { partWords } from './part-words.ts'
 
 export interface CommandLineProps {
@@ -38,9 +38,8 @@ export function CopyButton({ text }: { readonly text: string }) {
     isCopied.value = true
   }
   return (
-    <button class="button" type="button" onClick={() => void copy()}>
-      <Icon name={isCopied.value ? 'good' : 'copy'} />
+    <Button icon={isCopied.value ? 'good' : 'copy'} onClick={() => void copy()}>
       {isCopied.value ? words.copied : words.copy}
-    </button>
+    </Button>
   )
 }

@@ -1,41 +1,42 @@
 import { computed, signal } from '@preact/signals'
+import { Button } from './button.tsx'
 import { Modal } from './modal.tsx'
 import { partWords } from './part-words.ts'
 
 export interface Question {
   readonly title: string
   readonly text?: string
-  /** The words of the button that does it. */
+  /** The words of the button for yes. */
   readonly action: string
-  /** The words of the button that does not; by default "Cancel". */
+  /** The words of the button for no; by default "Cancel". */
   readonly cancel?: string
   readonly isDestructive?: boolean
 }
 
-interface Asked extends Question {
+interface OpenQuestion extends Question {
   readonly answer: (yes: boolean) => void
 }
 
-const asked = signal<Asked | null>(null)
+const openQuestion = signal<OpenQuestion | null>(null)
 
 /** Whether a question waits for its answer. */
-export const isAsking = computed(() => asked.value !== null)
+export const isAsking = computed(() => openQuestion.value !== null)
 
 /** Asks before something is done; false if the user does not want it. A second question answers the first with no. */
 export function confirmAction(question: Question): Promise<boolean> {
-  asked.peek()?.answer(false)
+  openQuestion.peek()?.answer(false)
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const answer = (yes: boolean) => {
-    asked.value = null
+    openQuestion.value = null
     resolve(yes)
   }
-  asked.value = { ...question, answer }
+  openQuestion.value = { ...question, answer }
   return promise
 }
 
 /** Shows the question of {@link confirmAction}; once in a page. */
 export function ConfirmHost() {
-  const question = asked.value
+  const question = openQuestion.value
   if (!question) return null
   const { title, text, action, cancel = partWords().cancel, isDestructive = false, answer } = question
   return (
@@ -43,16 +44,10 @@ export function ConfirmHost() {
       <h2 class="modal-title">{title}</h2>
       {text && <p>{text}</p>}
       <div class="actions actions-end">
-        <button class="button" type="button" onClick={() => answer(false)}>
-          {cancel}
-        </button>
-        <button
-          class={isDestructive ? 'button button-danger' : 'button button-main'}
-          type="button"
-          onClick={() => answer(true)}
-        >
+        <Button onClick={() => answer(false)}>{cancel}</Button>
+        <Button kind={isDestructive ? 'danger' : 'main'} onClick={() => answer(true)}>
           {action}
-        </button>
+        </Button>
       </div>
     </Modal>
   )

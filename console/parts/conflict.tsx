@@ -1,3 +1,4 @@
+import { Button } from './button.tsx'
 import { Modal } from './modal.tsx'
 import { partWords } from './part-words.ts'
 
@@ -52,13 +53,11 @@ export function Conflict({ fields, onKeep, onApply, onClose }: ConflictProps) {
         </tbody>
       </table>
       <div class="actions actions-end">
-        <button class="button" type="button" onClick={onKeep}>
-          {words.keepTheirs}
-        </button>
+        <Button onClick={onKeep}>{words.keepTheirs}</Button>
         {onApply && (
-          <button class="button button-main" type="button" onClick={onApply}>
+          <Button kind="main" onClick={onApply}>
             {words.applyMine}
-          </button>
+          </Button>
         )}
       </div>
     </Modal>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useActions } from './actions/actions.ts'
-import { Icon } from './icon.tsx'
+import { Button } from './button.tsx'
 import { partWords } from './part-words.ts'
 import { useObjectTitle } from './tab-title.ts'
 
@@ -25,8 +25,8 @@ export function Drawer({ title, subject = title, onClose, leavesFocus, children 
     if (!leavesFocus?.()) heading.current?.focus({ preventScroll: true })
   }, [subject])
   useLayoutEffect(() => {
-    const shown = drawer.current
-    return shown ? keepFocus(shown, () => heading.current?.focus({ preventScroll: true })) : undefined
+    const section = drawer.current
+    return section ? keepFocus(section, () => heading.current?.focus({ preventScroll: true })) : undefined
   }, [])
   return (
     <section class="drawer card" ref={drawer} aria-labelledby="drawer-title">
@@ -34,9 +34,7 @@ export function Drawer({ title, subject = title, onClose, leavesFocus, children 
         <h2 id="drawer-title" class="drawer-title" tabIndex={-1} ref={heading}>
           <bdi>{title}</bdi>
         </h2>
-        <button class="button button-icon" type="button" aria-label={partWords().close} onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <Button kind="icon" icon="close" aria-label={partWords().close} onClick={onClose} />
       </header>
       <div class="drawer-body">{children}</div>
     </section>

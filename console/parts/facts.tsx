@@ -6,10 +6,10 @@ export type Fact = readonly [name: string, value: ComponentChildren]
 
 /** Names and values of an object; a value that is null or empty is left out. Text of other people is isolated, so that its direction does not reorder the page, and its web addresses are links. */
 export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
-  const shown = facts.filter(([, value]) => value !== null && value !== '')
+  const filled = facts.filter(([, value]) => value !== null && value !== '')
   return (
     <dl class="fact-list">
-      {shown.map(([name, value]) => (
+      {filled.map(([name, value]) => (
         <div key={name}>
           <dt>
             <bdi>{withLineBreaks(visibleText(name))}</bdi>

@@ -4,16 +4,18 @@ import { localNumber } from '../i18n/local.ts'
 import { FAILURES, FAULTS, type Rewording } from './platform-sentences.ts'
 
 const failureWords = defineWords({
-  en: {
-    rateLimited: (seconds: string) => `Too many requests. Try again in ${seconds} s.`,
-    unexplained: (status: number) => `The server answered with status ${status}.`,
-    noPage: 'There is no such page of the list. “Newest” leads to the first one.',
-  },
-  zh: {
-    rateLimited: (seconds) => `请求过多，请在 ${seconds} 秒后重试。`,
-    unexplained: (status) => `服务器返回状态 ${status}。`,
-    noPage: '列表没有此页。点击“最新”前往第一页。',
-  },
+  rateLimited: [
+    (seconds: string) => `Too many requests. Try again in ${seconds} s.`,
+    (seconds) => `请求过多，请在 ${seconds} 秒后重试。`,
+  ],
+  unexplained: [
+    (status: number) => `The server answered with status ${status}.`,
+    (status) => `服务器返回状态 ${status}。`,
+  ],
+  noPage: [
+    'There is no such page of the list. “Newest” leads to the first one.',
+    '列表没有此页。点击“最新”前往第一页。',
+  ],
 })
 
 // One minute, when the platform does not say how long.
@@ -34,8 +36,8 @@ export function describeFailure(failure: ApiFailure): string {
 /** A fault of one field in the language of the reader; in the words of the platform if the console has no others. */
 export function describeFault({ code, message, values = {} }: FieldFault): string {
   const known: Readonly<Record<string, Rewording>> = FAULTS
-  const said = values['minimum'] === 1 && EMPTY.includes(code) ? 'required' : code
-  const words = Object.hasOwn(known, said) ? wordsOf(known[said]) : undefined
+  const wordCode = values['minimum'] === 1 && EMPTY.includes(code) ? 'required' : code
+  const words = Object.hasOwn(known, wordCode) ? wordsOf(known[wordCode]) : undefined
   return words === undefined ? message : withValues(words, values)
 }
 

@@ -19,8 +19,10 @@ export function formatRtt(ms: number | null): string {
 }
 
 const unitWords = defineWords({
-  en: { second: 's', minute: 'min', hour: 'h', day: 'd' },
-  zh: { second: '秒', minute: '分钟', hour: '小时', day: '天' },
+  second: ['s', '秒'],
+  minute: ['min', '分钟'],
+  hour: ['h', '小时'],
+  day: ['d', '天'],
 })
 
 /** The two largest units: `4 s`, `3 min`, `2 h 5 min`, `3 d 4 h`. A negative one, from clocks that differ, is `0 s`. */

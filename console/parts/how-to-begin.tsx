@@ -1,12 +1,12 @@
 import { CommandLine } from './command-line.tsx'
 
-/** How something gets there, and a command that makes it; `$URL` in it is the address of the API. */
+/** How the first item of a list comes about, and a command that creates one; `$URL` in it is the address of the API. */
 export interface Beginning {
   readonly text: string
   readonly command?: string
 }
 
-/** Below what never had an item. */
+/** Shown below the title of an empty list. */
 export function HowToBegin({ text, command }: Beginning) {
   return (
     <>

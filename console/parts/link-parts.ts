@@ -7,7 +7,7 @@ export interface TextPart {
 // Up to a space, a quotation mark or a bracket that encloses addresses in texts, a control character or one that turns the
 // direction of writing, or the punctuation of Chinese.
 const ADDRESS = /https?:\/\/[^\s"'<>`\p{C}，。；：！？、（）《》“”‘’「」【】]+/giu
-// They end a sentence rather than an address.
+// Signs that end a sentence rather than an address.
 const ENDS = new Set('.,;:!?*_~')
 const BRACKETS = [
   ['(', ')'],

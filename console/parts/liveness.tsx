@@ -1,3 +1,5 @@
+import { Button } from './button.tsx'
+
 /** Whether a page is up to date; `waiting`: before the first response; `paused`: by intention. */
 export type LivenessTone = 'live' | 'waiting' | 'paused' | 'stale'
 
@@ -17,9 +19,9 @@ export function Liveness({ tone, text, retry }: LivenessProps) {
         {text}
       </p>
       {retry && (
-        <button class="button button-quiet" type="button" onClick={retry.run}>
+        <Button kind="quiet" onClick={retry.run}>
           {retry.label}
-        </button>
+        </Button>
       )}
     </div>
   )

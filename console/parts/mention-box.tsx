@@ -30,45 +30,45 @@ export function MentionBox({ label, names, children }: MentionBoxProps) {
     const found = mention ? namesFor(names, mention.typed) : []
     completion.value = mention && found.length > 0 ? { names: found, chosen: 0, from: mention.from } : null
   }
-  const take = ({ names: shown, chosen, from }: Completion) => {
+  const take = ({ names: offer, chosen, from }: Completion) => {
     const text = field()
     close()
     if (!text) return
-    text.setRangeText(`${shown[chosen] ?? ''} `, from, text.selectionStart, 'end')
+    text.setRangeText(`${offer[chosen] ?? ''} `, from, text.selectionStart, 'end')
     text.dispatchEvent(new InputEvent('input', { bubbles: true }))
     text.focus()
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const shown = completion.value
-    if (!shown || event.isComposing || event.ctrlKey || event.metaKey) return
+    const offer = completion.value
+    if (!offer || event.isComposing || event.ctrlKey || event.metaKey) return
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    const count = shown.names.length
-    if (step !== undefined) completion.value = { ...shown, chosen: (shown.chosen + step + count) % count }
-    else if (event.key === 'Enter' || event.key === 'Tab') take(shown)
+    const count = offer.names.length
+    if (step !== undefined) completion.value = { ...offer, chosen: (offer.chosen + step + count) % count }
+    else if (event.key === 'Enter' || event.key === 'Tab') take(offer)
     else if (event.key === 'Escape') close()
     else return
     event.preventDefault()
     event.stopPropagation()
   }
   useLateNames(names, () => document.activeElement === field() && look())
-  const shown = completion.value
-  useActiveChoice(field, shown && `${id}-${shown.chosen}`, id)
+  const offer = completion.value
+  useActiveChoice(field, offer && `${id}-${offer.chosen}`, id)
   return (
     <div class="mention-box" ref={frame} onInput={look} onKeyDown={onKeyDown} onFocusOut={close}>
       {children}
-      {shown && (
+      {offer && (
         <ul class="mention-list card" ref={placeBelowText} id={id} role="listbox" aria-label={label}>
-          {shown.names.map((name, index) => (
+          {offer.names.map((name, index) => (
             <li
               key={name}
               id={`${id}-${index}`}
               class="palette-item"
               role="option"
-              aria-selected={index === shown.chosen}
+              aria-selected={index === offer.chosen}
               // Before the text loses the focus.
               onPointerDown={(event) => {
                 event.preventDefault()
-                take({ ...shown, chosen: index })
+                take({ ...offer, chosen: index })
               }}
             >
               <bdi>{name}</bdi>

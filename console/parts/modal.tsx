@@ -14,7 +14,7 @@ export interface ModalProps {
   readonly children: ComponentChildren
 }
 
-// What a double click takes at most.
+// The longest time between the clicks of a double click.
 const DOUBLE_CLICK_MS = 500
 
 /** The second click of a double click on a button that closes a dialog is not meant for what was behind it. */
@@ -29,7 +29,7 @@ function ignoreSecondClick(): void {
   setTimeout(() => removeEventListener('click', ignore, { capture: true }), DOUBLE_CLICK_MS)
 }
 
-/** What every card in front of the page says first, such as that the session ends soon: the page itself cannot be used then. */
+/** A notice at the top of every dialog, such as that the session ends soon: the page itself cannot be used while a dialog is open. */
 export const ModalNotice = createContext<ComponentChildren>(null)
 
 /** A dialog in front of the page, open as long as it is drawn. The browser keeps the focus in it and returns it. */
@@ -52,7 +52,7 @@ export function Modal({
     addEventListener('popstate', leave)
     return () => removeEventListener('popstate', leave)
   }, [])
-  // An effect would end after the dialog is taken away: then its close returns no focus, and a second click has come.
+  // Not `useEffect`, which ends after the dialog is removed: closing it would return no focus, and the second click would have passed.
   useLayoutEffect(() => {
     const opened = dialog.current
     opened?.showModal()

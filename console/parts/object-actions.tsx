@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useActions } from './actions/actions.ts'
+import { Button } from './button.tsx'
 import { isAsking } from './confirm.tsx'
 import { partWords } from './part-words.ts'
 import { StatusBadge, type StatusBadgeProps } from './status-badge.tsx'
@@ -41,8 +42,11 @@ export function ObjectActions({ status, actions, hasNoKeys = false, children }: 
       (action, at) => action && { ...action, key: hasNoKeys || at >= MOST_KEYS ? undefined : String(at + 1) },
     )
     .filter((action) => action !== false)
-  // What cannot be taken back is never the first button under a hand.
-  const allowed = [...all.filter((each) => !each.isDestructive), ...all.filter((each) => each.isDestructive)]
+  // Destructive actions come last: none is under the first click.
+  const allowed = [
+    ...all.filter((action) => !action.isDestructive),
+    ...all.filter((action) => action.isDestructive),
+  ]
   const { running, isLocked, start } = useActionLock(allowed.map(({ title }) => title).join('\n'))
   const bar = useRef<HTMLDivElement>(null)
   useActions(() =>
@@ -56,17 +60,16 @@ export function ObjectActions({ status, actions, hasNoKeys = false, children }: 
     <div class="actions object-actions" ref={bar}>
       {status && <StatusBadge {...status} />}
       {allowed.map(({ title, key, runningTitle, isDestructive, isDisabled = false, run }) => (
-        <button
+        <Button
           key={title}
-          class={isDestructive ? 'button button-danger' : 'button'}
-          type="button"
+          kind={isDestructive ? 'danger' : undefined}
           aria-keyshortcuts={key}
           aria-disabled={isDisabled || isLocked}
           aria-busy={running === title}
           onClick={() => isDisabled || start(title, run)}
         >
           {runningTitle ?? title}
-        </button>
+        </Button>
       ))}
       {running !== null && !isAsking.value && <BusyMark />}
       {children}
@@ -104,7 +107,7 @@ function useActionLock(offer: string): ActionLock {
   const running = useSignal<string | null>(null)
   const isQuiet = useSignal(false)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const shown = useRef(offer)
+  const lastOffer = useRef(offer)
   const beQuiet = () => {
     isQuiet.value = true
     clearTimeout(timer.current)
@@ -112,8 +115,8 @@ function useActionLock(offer: string): ActionLock {
   }
   // Before the browser can report a click on the new buttons. Where no button was, nobody was about to press one.
   useLayoutEffect(() => {
-    if (shown.current !== offer && shown.current !== '') beQuiet()
-    shown.current = offer
+    if (lastOffer.current !== offer && lastOffer.current !== '') beQuiet()
+    lastOffer.current = offer
   }, [offer])
   useEffect(() => () => clearTimeout(timer.current), [])
   const isLocked = () => running.value !== null || isQuiet.value

@@ -1,7 +1,7 @@
 import type { FaultCode } from '../api/generated.ts'
 
 /**
- * A sentence of the platform in other words. It writes English: `en` is left out where its own sentence says as much or more.
+ * Other words for a sentence of the platform, which is in English: `en` is left out where that sentence says as much or more.
  */
 export interface Rewording {
   readonly en?: string
@@ -102,7 +102,7 @@ export const FAILURES: Readonly<Record<string, Rewording>> = {
   own_request: { zh: '您不能批准自己的请求，须由另一个人决定。' },
 }
 
-/** What is wrong with a field; `{name}` stands for a value of the fault. Left out: what the platform's sentence says best. */
+/** The faults of a field, by their codes; `{name}` stands for a value of the fault. A fault without words is described by the sentence of the platform. */
 export const FAULTS: Readonly<Partial<Record<FaultCode, Rewording>>> = {
   required: { en: 'This field is required.', zh: '此字段为必填项。' },
   reason_required: { zh: '须由另一个人决定，因此请说明原因。' },
@@ -153,7 +153,7 @@ export const FAULTS: Readonly<Partial<Record<FaultCode, Rewording>>> = {
   too_many_bytes_together: { zh: '合计最多 {maximum}。' },
   too_few_items: { en: 'At least {minimum} are needed.', zh: '至少需要 {minimum} 项。' },
   too_many_items: { en: 'At most {maximum} are allowed.', zh: '最多 {maximum} 项。' },
-  // Wherever there is such a minimum, it is one.
+  // Every minimum of fields in the API is one.
   too_few_fields: { en: 'Fill in at least one of these fields.', zh: '请至少填写其中一项。' },
   too_many_fields: { en: 'At most {maximum} are allowed.', zh: '最多 {maximum} 项。' },
   too_small: { en: 'It must be at least {minimum}.', zh: '不得小于 {minimum}。' },

@@ -45,7 +45,7 @@ export function Popover({ label, kind, isOpen, onOpen, onClose, buttonClass, fac
         frame.current?.querySelector('button')?.focus()
         onClose()
       }}
-      // Without a related target what had the focus was removed.
+      // Without a related target the focused element was removed: the panel stays.
       onFocusOut={({ relatedTarget }) => relatedTarget && isOutside(frame, relatedTarget) && onClose()}
     >
       <button
@@ -78,7 +78,7 @@ function firstIn(panel: HTMLElement | null): HTMLElement | null | undefined {
 }
 
 const EDGE_PX = 12
-// It stays in front of the page.
+// The height of the top bar, which covers the page.
 const TOP_BAR_PX = 57
 
 /** A panel below a button at the right or the lower edge would leave the window. */

@@ -5,37 +5,35 @@ import type { SignInRefusal, SignInResult } from '../api/sign-in.ts'
 import { language, LANGUAGE_NAMES, LANGUAGES, defineWords } from '../i18n/language.ts'
 import { localNumber } from '../i18n/local.ts'
 import { Brand } from './brand.tsx'
+import { Button } from './button.tsx'
 import { describeFailure } from './failure-words.ts'
 import { chooseLanguage } from './preferences.ts'
 import { topBarWords } from './top-bar-words.ts'
 
 const signInWords = defineWords({
-  en: {
-    signIn: 'Sign in',
-    signingIn: 'Signing in …',
-    signInWith: 'Sign in with',
-    ways: { password: 'Name and password', token: 'Token' },
-    name: 'Name',
-    password: 'Password',
-    tokenFrom: 'From an administrator, or from',
-    kept: 'You stay signed in in this tab until you close it, sign out, or the session ends: usually after an hour.',
-    wrongCredentials: 'Name or password is wrong, or the account is disabled.',
-    notAToken: 'This is not a token: it has characters that no token has.',
-    throttled: (seconds: string) => `Too many attempts. Try again in ${seconds} seconds.`,
-  },
-  zh: {
-    signIn: '登录',
-    signingIn: '正在登录……',
-    signInWith: '登录方式',
-    ways: { password: '用户名和密码', token: '令牌' },
-    name: '用户名',
-    password: '密码',
-    tokenFrom: '向管理员索取，或使用命令',
-    kept: '登录状态只保存在此标签页中：关闭标签页、退出登录或会话到期（通常为一小时）后即失效。',
-    wrongCredentials: '用户名或密码错误，或账户已停用。',
-    notAToken: '这不是令牌：其中包含令牌不会有的字符。',
-    throttled: (seconds) => `尝试次数过多，请在 ${seconds} 秒后重试。`,
-  },
+  signIn: ['Sign in', '登录'],
+  signingIn: ['Signing in …', '正在登录……'],
+  signInWith: ['Sign in with', '登录方式'],
+  ways: { password: ['Name and password', '用户名和密码'], token: ['Token', '令牌'] },
+  name: ['Name', '用户名'],
+  password: ['Password', '密码'],
+  tokenFrom: ['From an administrator, or from', '向管理员索取，或使用命令'],
+  kept: [
+    'You stay signed in in this tab until you close it, sign out, or the session ends: usually after an hour.',
+    '登录状态只保存在此标签页中：关闭标签页、退出登录或会话到期（通常为一小时）后即失效。',
+  ],
+  wrongCredentials: [
+    'Name or password is wrong, or the account is disabled.',
+    '用户名或密码错误，或账户已停用。',
+  ],
+  notAToken: [
+    'This is not a token: it has characters that no token has.',
+    '这不是令牌：其中包含令牌不会有的字符。',
+  ],
+  throttled: [
+    (seconds: string) => `Too many attempts. Try again in ${seconds} seconds.`,
+    (seconds) => `尝试次数过多，请在 ${seconds} 秒后重试。`,
+  ],
 })
 
 const WAYS = ['password', 'token'] as const
@@ -109,9 +107,9 @@ export function SignInCard({
         {message && <p class="notice-text">{message}</p>}
       </div>
       {way.value === 'password' ? <PasswordFields username={username} /> : <TokenField />}
-      <button class="button button-main" type="submit" aria-disabled={busy.value}>
+      <Button kind="main" type="submit" aria-disabled={busy.value}>
         {busy.value ? words.signingIn : words.signIn}
-      </button>
+      </Button>
       <p class="hint">{words.kept}</p>
       {children}
       <LanguageChoice />
@@ -190,16 +188,15 @@ function TokenField() {
 function LanguageChoice() {
   return (
     <div class="language-choice" role="group" aria-label={topBarWords().language}>
-      {LANGUAGES.map((each) => (
-        <button
-          key={each}
-          class="button button-quiet"
-          type="button"
-          aria-pressed={language.value === each}
-          onClick={() => chooseLanguage(each)}
+      {LANGUAGES.map((known) => (
+        <Button
+          kind="quiet"
+          key={known}
+          aria-pressed={language.value === known}
+          onClick={() => chooseLanguage(known)}
         >
-          {LANGUAGE_NAMES[each]}
-        </button>
+          {LANGUAGE_NAMES[known]}
+        </Button>
       ))}
     </div>
   )

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { ApiFailure } from '../api/operations.ts'
+import { Button } from './button.tsx'
 import { describeFailure } from './failure-words.ts'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icons.ts'
@@ -18,7 +19,7 @@ export function Loading() {
 export interface EmptyStateProps {
   readonly icon?: IconName
   readonly title: string
-  /** What to do about it. */
+  /** Below the title: how to begin, or where to go. */
   readonly children?: ComponentChildren
 }
 
@@ -32,7 +33,7 @@ export function EmptyState({ icon = 'inbox', title, children }: EmptyStateProps)
   )
 }
 
-// What is not valid, or does not exist, is no better at the next attempt.
+// Another attempt has the same outcome: the request is not valid, or the object does not exist.
 const FINAL_STATUSES = [400, 404]
 
 export interface FailedProps {
@@ -46,9 +47,7 @@ export function Failed({ failure, onRetry }: FailedProps) {
       <Icon name="warning" />
       <p class="state-title">{describeFailure(failure)}</p>
       {onRetry && !FINAL_STATUSES.includes(failure.status) && (
-        <button class="button" type="button" onClick={onRetry}>
-          {partWords().retry}
-        </button>
+        <Button onClick={onRetry}>{partWords().retry}</Button>
       )}
     </div>
   )

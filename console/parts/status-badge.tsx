@@ -4,7 +4,7 @@ export type Tone = 'good' | 'active' | 'warning' | 'danger' | 'quiet'
 /** How severe something is: these differ in form and colour, and nothing else has their colours beside them. */
 export type SeverityTone = 'critical' | 'high' | 'error' | 'warning' | 'notice'
 
-/** A state without a colour, beside what is coloured. */
+/** The states without a colour. */
 type PlainTone = 'raised' | 'taken' | 'held' | 'ended'
 
 export type BadgeTone = Tone | SeverityTone | PlainTone

@@ -10,7 +10,7 @@ function show(): void {
   document.title = news === 0 ? title : `(${news}) ${title}`
 }
 
-// The policy of the page allows files only.
+// The content security policy of the page allows icons from files only.
 const MARKED_ICON = new URL('../styles/icon-marked.svg', import.meta.url).href
 let plainIcon: string | undefined
 

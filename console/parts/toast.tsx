@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { partWords } from './part-words.ts'
 import { visibleText } from './visible-text.ts'
@@ -8,7 +9,7 @@ interface Toast {
   /** The tone, and the name of its icon. */
   readonly tone: 'good' | 'warning' | 'inbox'
   readonly text: string
-  /** What can be done about it. */
+  /** The button beside the text. */
   readonly action?: ToastAction
 }
 
@@ -41,7 +42,7 @@ function addToast(toast: Omit<Toast, 'id'>): number {
 }
 
 function dismiss(id: number): void {
-  toasts.value = toasts.peek().filter((each) => each.id !== id)
+  toasts.value = toasts.peek().filter((toast) => toast.id !== id)
 }
 
 /** Shows the toasts; once in a page. */
@@ -62,20 +63,17 @@ function ToastCard({ toast: { id, tone, text, action } }: { readonly toast: Toas
       <Icon name={tone} />
       <span class="toast-text">{visibleText(text)}</span>
       {action && (
-        <button
-          class="button button-quiet"
-          type="button"
+        <Button
+          kind="quiet"
           onClick={() => {
             dismiss(id)
             action.run()
           }}
         >
           {action.title}
-        </button>
+        </Button>
       )}
-      <button class="button button-icon" type="button" aria-label={words.dismiss} onClick={() => dismiss(id)}>
-        <Icon name="close" />
-      </button>
+      <Button kind="icon" icon="close" aria-label={words.dismiss} onClick={() => dismiss(id)} />
     </div>
   )
 }

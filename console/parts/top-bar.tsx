@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Bearer } from '../api/token.ts'
 import { language, LANGUAGE_NAMES, LANGUAGES } from '../i18n/language.ts'
 import { Brand, type BrandProps } from './brand.tsx'
+import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icons.ts'
 import { Liveness, type LivenessProps } from './liveness.tsx'
@@ -14,7 +15,7 @@ export interface TopBarProps extends BrandProps {
   readonly onSignOut: () => void
   /** Shown before the name of the page. */
   readonly start?: ComponentChildren
-  /** Behind the liveness. */
+  /** Shown behind the liveness. */
   readonly children?: ComponentChildren
 }
 
@@ -34,14 +35,14 @@ export function TopBar({ liveness, bearer, onSignOut, start, children, ...brand 
           icon="language"
           label={words.language}
           value={language.value}
-          choices={LANGUAGES.map((each) => [each, LANGUAGE_NAMES[each]])}
+          choices={LANGUAGES.map((known) => [known, LANGUAGE_NAMES[known]])}
           onChange={chooseLanguage}
         />
         <PreferenceSelect
           icon={THEME_ICONS[theme.value]}
           label={words.theme}
           value={theme.value}
-          choices={THEMES.map((each) => [each, words.themes[each]])}
+          choices={THEMES.map((known) => [known, words.themes[known]])}
           onChange={chooseTheme}
         />
         {bearer?.name && (
@@ -50,15 +51,13 @@ export function TopBar({ liveness, bearer, onSignOut, start, children, ...brand 
             <bdi>{bearer.name}</bdi>
           </span>
         )}
-        <button
-          class="button button-icon"
-          type="button"
+        <Button
+          kind="icon"
+          icon="signOut"
           aria-label={words.signOut}
           title={words.signOut}
           onClick={onSignOut}
-        >
-          <Icon name="signOut" />
-        </button>
+        />
       </div>
     </header>
   )
@@ -82,12 +81,12 @@ function PreferenceSelect<Value extends string>(props: PreferenceSelectProps<Val
         aria-label={label}
         value={value}
         onChange={({ currentTarget }) => {
-          const chosen = choices.find(([each]) => each === currentTarget.value)
+          const chosen = choices.find(([key]) => key === currentTarget.value)
           if (chosen) onChange(chosen[0])
         }}
       >
-        {choices.map(([each, name]) => (
-          <option key={each} value={each}>
+        {choices.map(([key, name]) => (
+          <option key={key} value={key}>
             {name}
           </option>
         ))}

@@ -8,7 +8,7 @@ import { reportFailure } from './report-failure.ts'
 // The browser has begun to read the file by then.
 const KEPT_MS = 60_000
 
-/** A button that fetches a file and saves it; it says so as long as it takes. */
+/** The action that fetches a file and saves it; its button says so while it runs. */
 export function useDownload(fetchFile: () => Promise<ApiResult<DownloadedFile>>): ObjectAction {
   const isRunning = useSignal(false)
   const { download, downloading } = partWords()
@@ -23,7 +23,7 @@ export function useDownload(fetchFile: () => Promise<ApiResult<DownloadedFile>>)
   return {
     title: download,
     runningTitle: isRunning.value ? downloading : undefined,
-    // It changes nothing: the other actions need not wait for a large file.
+    // Returns no promise: a download changes nothing, so that the other actions need not wait for it.
     run: () => void run(),
   }
 }

@@ -1,6 +1,6 @@
 import { options, type ComponentChildren } from 'preact'
 
-// Emoji are joined, and so are the letters of these scripts.
+// Joiners stay in emoji and between the letters of these scripts, where readers see what they do.
 const JOINED = String.raw`[\p{Extended_Pictographic}\p{EMod}\uFE0F\p{scx=Arab}\p{scx=Beng}\p{scx=Deva}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Taml}]`
 // Control characters and those that only format (Unicode categories Cc, Cf, Zl and Zp), but not tabs, line breaks, and the
 // isolates that the console itself puts around texts.

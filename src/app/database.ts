@@ -13,8 +13,13 @@ import type { MonitoredStore } from '../store/monitor.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { TransactionTimedOut } from '../store/unavailable.ts'
-import { restoreRemedy } from './backup-files.ts'
-import { leftFileNotice, loneKeyNotice, requireNoLostDatabase, requireNoLostSchema } from './lost-database.ts'
+import {
+  restoreRemedy,
+  leftFileNotice,
+  loneKeyNotice,
+  requireNoLostDatabase,
+  requireNoLostSchema,
+} from './lost-database.ts'
 import { migrateDatabaseFile, wayBack } from './migration-backup.ts'
 
 export interface DatabaseParts {

@@ -8,7 +8,7 @@ import { MINUTE } from '../kernel/time.ts'
 import { migrate, MIGRATIONS, schemaStatus } from '../store/migrate.ts'
 import { createSnapshots, moveFile } from '../store/files/snapshot.ts'
 import type { Store } from '../store/store.ts'
-import { restoreCommand } from './backup-files.ts'
+import { restoreCommand } from './lost-database.ts'
 
 /** What a migration has done. */
 export interface Migrated {

@@ -42,7 +42,7 @@ export interface Platform {
 const MODULES: Readonly<Record<ModuleName, () => Promise<OpenModule>>> = {
   api: async () => (await import('./modules/api.ts')).openApi,
   gateway: async () => (await import('./modules/gateway.ts')).openGateway,
-  worker: async () => (await import('./modules/worker.ts')).openWorker,
+  worker: async () => (await import('./modules/module.ts')).openWorker,
 }
 
 /** Opens what the configured modules need, and starts them. If one fails, closes everything and rejects. */

@@ -1,7 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net'
 import { isPrivateHost, parsePostgresUrl } from '../kernel/addresses.ts'
-import { Secret } from '../kernel/secret.ts'
-import { parseList, resolvePath, valueType } from './value-types.ts'
+import { REDACTED, Secret } from '../kernel/secret.ts'
+import { parseList, parseListOrNone, resolvePath, valueType, type ValueType } from './value-types.ts'
 
 /** Where a socket listens; port 0 lets the system choose. */
 export interface ListenAddress {
@@ -41,17 +41,21 @@ export const httpUrl = valueType({
   },
 })
 
-/** An api on another host: a token goes there, so http is only for networks that are not public. */
-export const privateHttpUrl = valueType({
-  name: 'URL',
-  expected:
-    'an https:// address, or an http:// address with a loopback or private IP address, without credentials, query or fragment',
-  parse(text) {
-    const address = httpUrl.parse(text, '')
-    const { protocol, hostname } = new URL(address ?? 'http://invalid')
-    return protocol === 'https:' || isPrivateHost(hostname) ? address : undefined
-  },
-})
+/** An https address; http is only for hosts that pass the check, which `host` describes. */
+export function httpsUrl(host: string, isHttpAllowed: (hostname: string) => boolean): ValueType<string> {
+  return valueType({
+    name: 'URL',
+    expected: `an https:// address, or an http:// address with ${host}, without credentials, query or fragment`,
+    parse(text) {
+      const address = httpUrl.parse(text, '')
+      const { protocol, hostname } = new URL(address ?? 'http://invalid')
+      return protocol === 'https:' || isHttpAllowed(hostname) ? address : undefined
+    },
+  })
+}
+
+/** The address of an api on another host, which is sent a token: without TLS only in a network that is not public. */
+export const privateHttpUrl = httpsUrl('a loopback or private IP address', isPrivateHost)
 
 export const secretHttpUrl = valueType({
   name: 'URL, secret',
@@ -72,7 +76,7 @@ export const cidrList = valueType<readonly Cidr[]>({
   name: 'list of networks',
   expected: 'a list of networks such as 127.0.0.0/8 or ::1/128, or none',
   toml: 'list',
-  parse: (text) => (text === 'none' || text === '' ? [] : parseList(text, parseCidr)),
+  parse: (text) => parseListOrNone(text, parseCidr),
   format: (cidrs) => cidrs.map(({ text }) => text).join(',') || 'none',
 })
 
@@ -81,7 +85,7 @@ export const originList = valueType<readonly string[]>({
   name: 'list of origins',
   expected: 'a list of origins such as https://shop.example.org, without a path, or none',
   toml: 'list',
-  parse: (text) => (text === 'none' || text === '' ? [] : parseList(text, parseOrigin)),
+  parse: (text) => parseListOrNone(text, parseOrigin),
   format: (origins) => origins.join(',') || 'none',
 })
 
@@ -187,19 +191,18 @@ export const busServers = valueType<BusServers>({
   parse(text) {
     const urls = parseList(text, parseBusUrl)
     if (!urls) return undefined
-    const withLogin = (toLogin: (url: URL) => string): string[] =>
-      urls.map(
-        (url) => `${url.protocol}//${url.username || url.password ? `${toLogin(url)}@` : ''}${url.host}`,
-      )
-    return {
-      urls: new Secret(
-        withLogin(({ username, password }) => (password ? `${username}:${password}` : username)),
-      ),
-      text: withLogin(() => String(new Secret(''))).join(','),
-    }
+    const addresses = urls.map(({ protocol, username, password, host }) => {
+      const login = password ? `${username}:${password}` : username
+      return login === '' ? `${protocol}//${host}` : `${protocol}//${login}@${host}`
+    })
+    return { urls: new Secret(addresses), text: urls.map(withRedactedLogin).join(',') }
   },
   format: ({ text }) => text,
 })
+
+function withRedactedLogin({ protocol, username, password, host }: URL): string {
+  return `${protocol}//${username || password ? `${REDACTED}@` : ''}${host}`
+}
 
 const NATS_PORT = '4222'
 

@@ -12,10 +12,10 @@ import {
   timeOfDay,
   timeZone,
   urlPrefix,
+  systemTimeZone,
 } from './backup-types.ts'
 import { setting } from './setting.ts'
 import { choice, duration, integerWithin, path, trueOrFalse } from './value-types.ts'
-import { systemTimeZone } from './system-time-zone.ts'
 
 /** The steps, in their order. */
 const CLEANING_STEPS = ['packages', 'journal', 'tmp', 'media', 'containers', 'page-cache'] as const
@@ -71,7 +71,7 @@ export const BACKUP_SETTINGS = {
   }),
   'backup.logs': setting(pathList, {
     description: 'The directories of logs that are packed beside the database.',
-    default: ({ installRoot }): string => JSON.stringify([`${installRoot}/logs`]),
+    default: ({ valueOf }): string => JSON.stringify([`${String(valueOf('backup.install_root'))}/logs`]),
     documentedDefault: '`{install_root}/logs`',
     expectedBeside: (logs, valueOf) => {
       const staging = String(valueOf('backup.staging'))
@@ -85,7 +85,7 @@ export const BACKUP_SETTINGS = {
   }),
   'backup.staging': setting(path, {
     description: 'Where a package is made: a directory of its own.',
-    default: ({ installRoot }): string => `${installRoot}/backups/staging`,
+    default: ({ valueOf }): string => `${String(valueOf('backup.install_root'))}/backups/staging`,
     documentedDefault: '`{install_root}/backups/staging`',
     expectedBeside: (staging, valueOf) => expectOwnDirectory(String(staging), valueOf),
   }),
@@ -114,7 +114,8 @@ export const BACKUP_SETTINGS = {
   }),
   'backup.drive.token_file': setting(path, {
     description: 'The tokens of the drive, which the routine renews. Mode 600, else refused.',
-    default: ({ installRoot }): string => `${installRoot}/certs/backend/drive-token.json`,
+    default: ({ valueOf }): string =>
+      `${String(valueOf('backup.install_root'))}/certs/backend/drive-token.json`,
     documentedDefault: '`{install_root}/certs/backend/drive-token.json`',
   }),
   'backup.drive.secrets_file': setting(path, {

@@ -1,7 +1,7 @@
 import { hasForbiddenVariable } from '../kernel/alerts.ts'
 import { describeValue, type Problem } from './config-error.ts'
 import type { Environment } from './env.ts'
-import { TableReader, type SourceOf, type ValueReader } from './table-reader.ts'
+import type { TableReader, ValueReader } from './table-reader.ts'
 
 /** The alerts of a night that may have texts of their own (docs/specification.md, Nightly backup). */
 export const NIGHT_ALERT_NAMES = [
@@ -15,7 +15,6 @@ export const NIGHT_ALERT_NAMES = [
   'system.reboot.blocked',
   'system.selfcheck.failed',
 ] as const
-type NightAlertName = (typeof NIGHT_ALERT_NAMES)[number]
 
 /** The variables of their texts. */
 export const ALERT_VARIABLES = [
@@ -70,15 +69,8 @@ export function isAlertTemplate(text: string): boolean {
   return [...text.matchAll(VARIABLE)].every(([, name = '', end]) => end === '}' && names.includes(name))
 }
 
-/** Reads the table `[backup.templates."<alert>"]`. Its faults are added to `problems`. */
-export function parseTemplate(
-  alert: string,
-  value: unknown,
-  sourceOf: SourceOf,
-  problems: Problem[],
-): TemplateText[] {
-  const path = ['backup', 'templates', alert]
-  const entry = new TableReader(path, value, sourceOf, problems)
+/** Reads the table `[backup.templates."<alert>"]`. */
+export function parseTemplate(alert: string, entry: TableReader): TemplateText[] {
   if (!(NIGHT_ALERT_NAMES as readonly string[]).includes(alert)) {
     entry.fault([], `the name of an alert in quotes: ${NIGHT_ALERT_NAMES.join(', ')}`)
     return []
@@ -86,29 +78,23 @@ export function parseTemplate(
   entry.refuseOthers(...PARTS)
   return PARTS.flatMap((part) => {
     const text = entry.read(part, templateText)
-    return text === undefined ? [] : [{ alert, part, text, source: sourceOf([...path, part]) }]
+    return text === undefined ? [] : [{ alert, part, text, source: entry.place(part).source }]
   })
 }
 
 /** The texts of the environment, such as `BACKUP_TEMPLATES_BACKUP_FAILED_TITLE`, which beat those of the file. */
 export function environmentTemplates(env: Environment, problems: Problem[]): TemplateText[] {
-  return NIGHT_ALERT_NAMES.flatMap((alert) => PARTS.flatMap((part) => ofVariable(env, alert, part, problems)))
-}
-
-function ofVariable(
-  env: Environment,
-  alert: NightAlertName,
-  part: TemplateText['part'],
-  problems: Problem[],
-): TemplateText[] {
-  const name = `BACKUP_TEMPLATES_${alert.replaceAll('.', '_')}_${part}`.toUpperCase()
-  const given = env[name]
-  if (given === undefined || given === '') return []
-  const source = `environment ${name}`
-  if (isAlertTemplate(given)) return [{ alert, part, text: given, source }]
-  const key = templateKey({ alert, part })
-  problems.push({ source, key, expected: templateText.expected, got: describeValue(given) })
-  return []
+  const places = NIGHT_ALERT_NAMES.flatMap((alert) => PARTS.map((part) => ({ alert, part })))
+  return places.flatMap((place) => {
+    const name = `BACKUP_TEMPLATES_${place.alert.replaceAll('.', '_')}_${place.part}`.toUpperCase()
+    const text = env[name]
+    if (text === undefined || text === '') return []
+    const source = `environment ${name}`
+    if (isAlertTemplate(text)) return [{ ...place, text, source }]
+    const { expected } = templateText
+    problems.push({ source, key: templateKey(place), expected, got: describeValue(text) })
+    return []
+  })
 }
 
 export function templateKey({ alert, part }: Pick<TemplateText, 'alert' | 'part'>): string {

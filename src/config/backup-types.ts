@@ -1,5 +1,5 @@
+import { readlinkSync } from 'node:fs'
 import { isTimeZone } from '../kernel/time.ts'
-import { linkedTimeZone } from './system-time-zone.ts'
 import { resolvePath, valueType, type ValueType } from './value-types.ts'
 
 interface ListOptions<T> {
@@ -112,7 +112,7 @@ function isUnit(text: string): text is keyof typeof UNITS {
 }
 
 function formatBytes(bytes: number): string {
-  const unit = (['GiB', 'MiB', 'KiB'] as const).find((each) => bytes % UNITS[each] === 0)
+  const unit = (['GiB', 'MiB', 'KiB'] as const).find((name) => bytes % UNITS[name] === 0)
   return unit ? `${bytes / UNITS[unit]}${unit}` : String(bytes)
 }
 
@@ -144,6 +144,26 @@ export const timeZone = valueType({
     return isTimeZone(text) ? text : undefined
   },
 })
+
+// localtime(5): a link to the file of the zone, whose path ends with its name
+const LOCAL_TIME = '/etc/localtime'
+const ZONE = /\/zoneinfo\/(?:posix\/|right\/)?([A-Za-z][A-Za-z0-9_+/-]*)$/
+
+/** The IANA name of the time zone of this process; `variable` is `TZ` of its environment. */
+export function systemTimeZone(variable: string | undefined): string {
+  // To ask `Intl` alone takes as long as to read all other settings.
+  const linked = variable === undefined ? linkedTimeZone() : undefined
+  return linked ?? new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+/** The zone that {@link LOCAL_TIME} links to; undefined where it is not a link to a zone. */
+export function linkedTimeZone(): string | undefined {
+  try {
+    return ZONE.exec(readlinkSync(LOCAL_TIME))?.[1]
+  } catch {
+    return undefined
+  }
+}
 
 const MAX_PREFIX = 200
 

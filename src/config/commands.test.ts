@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { describeConfig } from './describe.ts'
-import { loadConfig } from './config.ts'
+import { describeConfig, loadConfig } from './config.ts'
 
 function load(toml: string, env: Readonly<Record<string, string>> = {}) {
   const cwd = mkdtempSync(join(tmpdir(), 'platform-config-'))

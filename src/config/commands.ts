@@ -10,9 +10,8 @@ import {
   type ProgramCommand,
 } from '../kernel/command.ts'
 import { DAY, MINUTE } from '../kernel/time.ts'
-import type { Problem } from './config-error.ts'
 import type { Environment } from './env.ts'
-import { TableReader, type SourceOf, type ValueReader } from './table-reader.ts'
+import { flagReader, readerOf, type TableReader, type ValueReader } from './table-reader.ts'
 import { choice, duration, integerWithin } from './value-types.ts'
 
 /** What the commands of the configuration need to run. */
@@ -29,10 +28,10 @@ const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 // The paths /commands/executions and /commands/policy are taken.
 const RESERVED_IDS = ['executions', 'policy']
 
-const commandTimeout = duration({ minimum: 1, maximum: DAY })
-const concurrency = integerWithin({ minimum: 1, maximum: 1_000 })
-const approvalMode = choice(APPROVALS)
-const parameterType = choice(PARAMETER_TYPES)
+const timeoutReader = readerOf(duration({ minimum: 1, maximum: DAY }))
+const concurrencyReader = readerOf(integerWithin({ minimum: 1, maximum: 1_000 }))
+const approvalReader = readerOf(choice(APPROVALS))
+const parameterTypeReader = readerOf(choice(PARAMETER_TYPES))
 
 /** The variables that a program gets of the environment of the platform. */
 export function programEnvironment(env: Environment): CommandsConfig['environment'] {
@@ -43,15 +42,8 @@ export function programEnvironment(env: Environment): CommandsConfig['environmen
   }
 }
 
-/** Reads the table `[commands.<id>]`; undefined if it has a problem, which is added to `problems`. */
-export function parseCommand(
-  id: string,
-  value: unknown,
-  sourceOf: SourceOf,
-  problems: Problem[],
-): ProgramCommand | undefined {
-  const before = problems.length
-  const entry = new TableReader(['commands', id], value, sourceOf, problems)
+/** Reads the table `[commands.<id>]`; undefined if it has a fault. */
+export function parseCommand(id: string, entry: TableReader): ProgramCommand | undefined {
   if (!COMMAND_ID.test(id) || RESERVED_IDS.includes(id))
     entry.fault(
       [],
@@ -64,20 +56,16 @@ export function parseCommand(
     title: entry.read('title', titleText) ?? id,
     description: entry.read('description', anyText) ?? '',
     run: parseRun(entry, params),
-    timeoutMs: entry.read('timeout', readerOf(commandTimeout)) ?? DEFAULT_TIMEOUT_MS,
-    approval: entry.read('approval', readerOf(approvalMode)) ?? 'none',
-    maxConcurrent: entry.read('max_concurrent', readerOf(concurrency)) ?? 1,
+    timeoutMs: entry.read('timeout', timeoutReader) ?? DEFAULT_TIMEOUT_MS,
+    approval: entry.read('approval', approvalReader) ?? 'none',
+    maxConcurrent: entry.read('max_concurrent', concurrencyReader) ?? 1,
     params,
   }
-  return problems.length === before ? command : undefined
+  return entry.isFaulty ? undefined : command
 }
 
 function parseRun(entry: TableReader, params: CommandParameters): readonly string[] {
-  const run = entry.read('run', programAndArguments)
-  if (run === undefined) {
-    if (!entry.has('run')) entry.fault(['run'], programAndArguments.expected)
-    return []
-  }
+  const run = entry.readRequired('run', programAndArguments) ?? []
   const [program = '', ...others] = run
   if (placeholdersIn(program).length > 0) entry.fault(['run'], 'a program without a placeholder', run)
   for (const name of others.flatMap(placeholdersIn)) {
@@ -92,7 +80,9 @@ function parseRun(entry: TableReader, params: CommandParameters): readonly strin
 function parseParameters(entry: TableReader): CommandParameters {
   const table = entry.table('params')
   if (!table) return {}
-  const params = table.names.map((name) => [name, parseParameter(name, table.inner(name))] as const)
+  const params = table.names.map(
+    (name) => [name, parseParameter(name, table.inner([name], table.value(name)))] as const,
+  )
   refuseSameVariable(table, params)
   return Object.fromEntries(params)
 }
@@ -102,8 +92,7 @@ function parseParameter(name: string, entry: TableReader): CommandParameter {
     entry.fault([], 'a name of 1 to 64 letters, digits, hyphens or underscores that begins with a letter')
   if (!entry.isTable) return { type: 'string' }
   entry.refuseOthers('type', 'description', 'pattern', 'values', 'default', 'secret')
-  const type = entry.read('type', readerOf(parameterType))
-  if (!entry.has('type')) entry.fault(['type'], parameterType.expected)
+  const type = entry.readRequired('type', parameterTypeReader)
   if (type === undefined) return { type: 'string' }
   const parameter = { type, ...textMembers(entry), ...constraints(entry, type) }
   return { ...parameter, ...parseDefault(entry, parameter) }
@@ -111,7 +100,7 @@ function parseParameter(name: string, entry: TableReader): CommandParameter {
 
 function textMembers(entry: TableReader): Pick<CommandParameter, 'description' | 'isSecret'> {
   const description = entry.read('description', anyText)
-  const isSecret = entry.read('secret', trueOrFalse)
+  const isSecret = entry.read('secret', flagReader)
   return { ...(description !== undefined && { description }), ...(isSecret && { isSecret }) }
 }
 
@@ -147,15 +136,6 @@ function refuseSameVariable(
     if (names.length > 1) table.fault([names[1] as string], `a name whose variable is not ${variable} too`)
 }
 
-function readerOf<T>(type: {
-  readonly expected: string
-  parse(text: string, cwd: string): T | undefined
-  readonly toml: string
-}): ValueReader<T> {
-  const { expected, toml } = type
-  return { expected, read: (value) => (typeof value === toml ? type.parse(String(value), '') : undefined) }
-}
-
 const MAX_TITLE = 100
 const MAX_TEXT = 1_000
 const textOf = (value: unknown, maximum: number) =>
@@ -171,11 +151,6 @@ const titleText: ValueReader<string> = {
 const anyText: ValueReader<string> = {
   expected: `a text of 1 to ${MAX_TEXT} characters`,
   read: (value) => textOf(value, MAX_TEXT),
-}
-
-const trueOrFalse: ValueReader<boolean> = {
-  expected: 'true or false',
-  read: (value) => (typeof value === 'boolean' ? value : undefined),
 }
 
 const textList: ValueReader<string[]> = {

@@ -9,7 +9,7 @@ import type { Environment } from './env.ts'
 import type { ResolveOptions } from './resolve.ts'
 import { SETTING_TABLE, type SettingKey } from './schema.ts'
 import { variablesOf } from './setting.ts'
-import { systemTimeZone } from './system-time-zone.ts'
+import { systemTimeZone } from './backup-types.ts'
 
 const { path, load, withoutFile } = configFiles()
 

@@ -10,9 +10,11 @@ import { ConfigError, type Problem } from './config-error.ts'
 import { channelProblems, type PaymentChannelConfig } from './payments.ts'
 import { unknownReceivers, type ReceiverConfig, type RouteConfig } from './receivers.ts'
 import { Secret } from '../kernel/secret.ts'
+import { alignColumns, printable } from '../kernel/text.ts'
 import { resolveSettings, type ResolveOptions, readFirstFile, unknownMembers } from './resolve.ts'
 import { SETTING_TABLE, type SettingKey, type Settings } from './schema.ts'
 import type { Setting } from './setting.ts'
+import type { TomlFile } from './toml-file.ts'
 
 type ValueOf<S> = S extends { type: { parse(text: string, cwd: string): infer T } }
   ? Exclude<T, undefined> | (S extends { default: infer D } ? UnsetOf<D> : undefined)
@@ -80,8 +82,8 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
   const valueOf = (key: string) => resolved.get(key)?.value
   problems.push(
     ...channelProblems(file.channels, {
-      currency: valueOf('payments.currency'),
-      publicUrl: valueOf('payments.public_url'),
+      currency: valueOf('payments.currency') as string | undefined,
+      publicUrl: valueOf('payments.public_url') as string | undefined,
     }),
   )
   const mentions = [
@@ -106,30 +108,29 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
   setAt(config, 'receivers', file.receivers)
   setAt(config, 'alerts.routes', file.routes)
   setAt(config, 'commands.environment', programEnvironment(options.env))
-  const templates = groupTemplates(texts)
-  setAt(config, 'backup.templates', templates)
-  const commands = file.commands.map(({ id, run, source }) => {
-    return { key: `commands.${id}`, text: JSON.stringify(run), source }
-  })
-  const channels = file.channels.map(({ name, kind, source }) => {
-    return { key: `payments.channels.${name}`, text: kind, source }
-  })
-  const receivers = file.receivers.map(({ name, kind, source }) => {
-    return { key: `receivers.${name}`, text: kind, source }
-  })
-  const routes = file.routes.map(({ name, receivers: names, source }) => {
-    return { key: `alerts.routes.${name}`, text: names.join(','), source }
-  })
+  setAt(config, 'backup.templates', groupTemplates(texts))
   return deepFreeze({
     config: config as Config,
     file: file.path,
-    settings: [...settings, ...templateSettings(texts), ...commands, ...channels, ...receivers, ...routes],
+    settings: [...settings, ...templateSettings(texts), ...tableSettings(file)],
   })
 }
 
-/** Each text that is in effect: those of the environment come last, and beat those of the file. */
+/** A row for each table of the file that is not a table of settings. */
+function tableSettings({ commands, channels, receivers, routes }: TomlFile): EffectiveSetting[] {
+  return [
+    ...commands.map(({ id, run, source }) => ({ key: `commands.${id}`, text: JSON.stringify(run), source })),
+    ...channels.map(({ name, kind, source }) => ({ key: `payments.channels.${name}`, text: kind, source })),
+    ...receivers.map(({ name, kind, source }) => ({ key: `receivers.${name}`, text: kind, source })),
+    ...routes.map((route) => {
+      return { key: `alerts.routes.${route.name}`, text: route.receivers.join(','), source: route.source }
+    }),
+  ]
+}
+
+/** Each text that is in effect. Texts of the environment come last, and beat texts of the file. */
 function templateSettings(texts: readonly TemplateText[]): EffectiveSetting[] {
-  const byKey = new Map(texts.map((each) => [templateKey(each), each]))
+  const byKey = new Map(texts.map((text) => [templateKey(text), text]))
   return [...byKey].map(([key, { text, source }]) => ({ key, text: JSON.stringify(text), source }))
 }
 
@@ -155,9 +156,9 @@ function valueAt(outer: unknown, path: string): unknown {
 }
 
 function revealedJson(value: unknown): string {
-  return JSON.stringify(value, function replace(this: Record<string, unknown>, name: string, each: unknown) {
-    const given = this[name]
-    return given instanceof Secret ? given.reveal() : each
+  return JSON.stringify(value, function replace(this: Record<string, unknown>, name: string, json: unknown) {
+    const member = this[name]
+    return member instanceof Secret ? member.reveal() : json
   })
 }
 
@@ -180,4 +181,24 @@ function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.values(value).forEach(deepFreeze)
   return Object.freeze(value)
+}
+
+/** Each setting as it may be shown: on one line, secrets masked. */
+export function describeSettings(settings: LoadedConfig['settings']): EffectiveSetting[] {
+  return settings.map(({ key, text, source, overrides }) => ({
+    key,
+    text: printable(text),
+    source: printable(source),
+    ...(overrides !== undefined && { overrides: printable(overrides) }),
+  }))
+}
+
+/** What `platform config` prints: each setting with its value and where that came from. */
+export function describeConfig({ settings }: LoadedConfig): string {
+  const rows = describeSettings(settings).map(({ key, text, source, overrides }) => [
+    key,
+    text,
+    overrides === undefined ? source : `${source}, overrides ${overrides}`,
+  ])
+  return alignColumns([['KEY', 'VALUE', 'SOURCE'], ...rows])
 }

@@ -2,13 +2,13 @@ import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { parseEnv } from 'node:util'
 import { resolve, dirname } from 'node:path'
 import { isLoopbackHost } from '../kernel/addresses.ts'
-import { httpUrl } from './address-types.ts'
+import { httpsUrl } from './address-types.ts'
 import { timeOfDay, timeZone } from './backup-types.ts'
 import type { Problem } from './config-error.ts'
 import { readPrivateText, unusableFile } from './private-file.ts'
 import { setting } from './setting.ts'
-import { TableReader, type SourceOf, type ValueReader } from './table-reader.ts'
-import { choice, resolvePath, trueOrFalse, valueType } from './value-types.ts'
+import { readerOf, type TableReader } from './table-reader.ts'
+import { choice, path, trueOrFalse, valueType } from './value-types.ts'
 
 const CHANNEL_KINDS = ['stripe', 'wechatpay', 'alipay'] as const
 type ChannelKind = (typeof CHANNEL_KINDS)[number]
@@ -64,16 +64,7 @@ function hasTwoDecimals(code: string): boolean {
   return format.resolvedOptions().maximumFractionDigits === TWO_DECIMALS
 }
 
-const publicUrl = valueType({
-  name: 'URL',
-  expected:
-    'an https:// address, or an http:// address with a loopback host, without credentials, query or fragment',
-  parse(text) {
-    const address = httpUrl.parse(text, '')
-    const { protocol, hostname } = new URL(address ?? 'http://invalid')
-    return protocol === 'https:' || isLoopbackHost(hostname) ? address : undefined
-  },
-})
+const publicUrl = httpsUrl('a loopback host', isLoopbackHost)
 
 /** The settings of payments; the channels are tables of their own. */
 export const PAYMENT_SETTINGS = {
@@ -100,68 +91,40 @@ export const PAYMENT_SETTINGS = {
   }),
 } as const satisfies Record<string, unknown>
 
-const kindReader: ValueReader<ChannelKind> = {
-  expected: choice(CHANNEL_KINDS).expected,
-  read: (value) => CHANNEL_KINDS.find((kind) => kind === value),
-}
+const kindReader = readerOf(choice(CHANNEL_KINDS))
+const pathReader = readerOf(path)
+const urlReader = readerOf(publicUrl)
 
-const pathReader: ValueReader<string> = {
-  expected: 'a path outside of /proc',
-  read: (value) => (typeof value === 'string' ? resolvePath(value, process.cwd()) : undefined),
-}
-
-const urlReader: ValueReader<string> = {
-  expected: publicUrl.expected,
-  read: (value) => (typeof value === 'string' ? publicUrl.parse(value, '') : undefined),
-}
-
-/** Reads the table `[payments.channels.<name>]`; undefined if it has a problem, which is added to `problems`. */
-export function parsePaymentChannel(
-  name: string,
-  value: unknown,
-  sourceOf: SourceOf,
-  problems: Problem[],
-): PaymentChannelConfig | undefined {
-  const before = problems.length
-  const path = ['payments', 'channels', name]
-  const entry = new TableReader(path, value, sourceOf, problems)
+/** Reads the table `[payments.channels.<name>]`; undefined if it has a fault. */
+export function parsePaymentChannel(name: string, entry: TableReader): PaymentChannelConfig | undefined {
   if (!CHANNEL_NAME.test(name))
     entry.fault(
       [],
       'a name of 1 to 32 small letters, digits, hyphens or underscores that begins with a letter',
     )
   entry.refuseOthers('kind', 'secrets_file', 'api_url')
-  for (const [needed, { expected }] of [
-    ['kind', kindReader],
-    ['secrets_file', pathReader],
-  ] as const)
-    if (entry.isTable && !entry.has(needed)) entry.fault([needed], expected)
-  const kind = entry.read('kind', kindReader)
-  const secretsFile = entry.read('secrets_file', pathReader)
+  const kind = entry.readRequired('kind', kindReader)
+  const secretsFile = entry.readRequired('secrets_file', pathReader)
   const apiUrl = entry.read('api_url', urlReader) ?? ''
-  if (problems.length > before || kind === undefined || secretsFile === undefined) return undefined
-  return { name, kind, secretsFile, apiUrl, source: sourceOf(path) }
+  if (entry.isFaulty || kind === undefined || secretsFile === undefined) return undefined
+  return { name, kind, secretsFile, apiUrl, source: entry.place().source }
 }
 
 /** What is wrong with the channels in view of the other settings. */
 export function channelProblems(
   channels: readonly PaymentChannelConfig[],
-  settings: { readonly currency: unknown; readonly publicUrl: unknown },
+  settings: { readonly currency: string | undefined; readonly publicUrl: string | undefined },
 ): Problem[] {
   return channels.flatMap(({ name, kind, source }) => {
     const key = `payments.channels.${name}`
-    const needsUrl = { source, key, expected: 'payments.public_url beside it' }
-    const needsCny = {
-      source,
-      key: `${key}.kind`,
-      expected: `a kind that takes payments.currency, ${String(settings.currency)}; ${kind} takes CNY only`,
+    const problems: Problem[] = []
+    if (settings.publicUrl === undefined)
+      problems.push({ source, key, expected: 'payments.public_url beside it' })
+    if (CNY_ONLY.includes(kind) && settings.currency !== undefined && settings.currency !== 'CNY') {
+      const expected = `a kind that takes payments.currency, ${settings.currency}; ${kind} takes CNY only`
+      problems.push({ source, key: `${key}.kind`, expected })
     }
-    return [
-      ...(settings.publicUrl === undefined ? [needsUrl] : []),
-      ...(CNY_ONLY.includes(kind) && settings.currency !== undefined && settings.currency !== 'CNY'
-        ? [needsCny]
-        : []),
-    ]
+    return problems
   })
 }
 
@@ -175,11 +138,11 @@ export function readChannelSecrets({
   secretsFile,
 }: PaymentChannelConfig): Record<string, string> {
   const key = `payments.channels.${name}.secrets_file`
-  const given = parseEnv(readPrivateText(secretsFile, key, MAX_SECRETS_BYTES))
+  const variables = parseEnv(readPrivateText(secretsFile, key, MAX_SECRETS_BYTES))
   const secrets: Record<string, string> = {}
   for (const variable of SECRETS[kind]) {
-    const value = given[variable]
-    // A list of secrets has one at least.
+    const value = variables[variable]
+    // Some secrets are lists with commas, which must not be empty.
     if (value === undefined || /^[\s,]*$/.test(value))
       throw unusableFile(secretsFile, key, `a line ${variable}=…`, 'none')
     if (variable === APIV3_KEY && Buffer.byteLength(value) !== APIV3_KEY_BYTES)

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { ConfigError } from './config-error.ts'
 import { shellWord } from '../kernel/text.ts'
+import { errorCode } from '../kernel/errors.ts'
 
 /** The error for a file that a setting needs. */
 export function unusableFile(path: string, key: string, expected: string, got: string): ConfigError {
@@ -16,11 +17,6 @@ export function requirePrivate(path: string, key: string, { mode }: Pick<Stats, 
     `mode 600, for its owner alone (run: chmod 600 ${shellWord(path)})`,
     `mode ${(mode & 0o777).toString(8)}`,
   )
-}
-
-/** The code of an error of the operating system. */
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 /** Opens a file for reading, and closes it after `use`. Opening a pipe without a writer does not block. */

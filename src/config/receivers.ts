@@ -6,9 +6,8 @@ import { secretHttpUrl } from './address-types.ts'
 import { timeOfDay, timeZone } from './backup-types.ts'
 import { ConfigError, describeValue, type Problem, didYouMean } from './config-error.ts'
 import { readPrivateText } from './private-file.ts'
-import { TableReader, type SourceOf, type ValueReader } from './table-reader.ts'
-import type { KeyPath } from './toml-lines.ts'
-import { choice, duration, resolvePath, valueType } from './value-types.ts'
+import { flagReader, readerOf, type TableReader, type ValueReader } from './table-reader.ts'
+import { choice, duration, path, valueType } from './value-types.ts'
 
 export const ROBOT_KINDS = ['feishu', 'dingtalk', 'wecom', 'slack', 'teams', 'telegram', 'generic'] as const
 
@@ -111,15 +110,8 @@ const secretReader: ValueReader<Secret> = {
   read: (value) => (typeof value === 'string' && value !== '' ? new Secret(value) : undefined),
 }
 
-const pathReader: ValueReader<string> = {
-  expected: 'a path outside of /proc',
-  read: (value) => (typeof value === 'string' ? resolvePath(value, process.cwd()) : undefined),
-}
-
-const kindReader: ValueReader<ReceiverKind> = {
-  expected: choice(RECEIVER_KINDS).expected,
-  read: (value) => RECEIVER_KINDS.find((kind) => kind === value),
-}
+const pathReader = readerOf(path)
+const kindReader = readerOf(choice(RECEIVER_KINDS))
 
 const ADDRESS = 'a mail address such as ops@example.org'
 const isAddress = (text: string) => text.length <= MAX_TEXT && /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(text)
@@ -157,43 +149,36 @@ const namesReader: ValueReader<readonly string[]> = {
   },
 }
 
-/** Reads the table `[receivers.<name>]`; undefined if it has a problem, which is added to `problems`. */
-export function parseReceiver(
-  name: string,
-  value: unknown,
-  sourceOf: SourceOf,
-  problems: Problem[],
-): ReceiverConfig | undefined {
-  const before = problems.length
-  const path = ['receivers', name]
-  const entry = new TableReader(path, value, sourceOf, problems)
+/** Reads the table `[receivers.<name>]`; undefined if it has a fault. */
+export function parseReceiver(name: string, entry: TableReader): ReceiverConfig | undefined {
   if (name === ROBOT_RECEIVER) entry.fault([], 'another name: robot is the receiver of alerts.robot')
   else if (!NAME.test(name)) entry.fault([], EXPECTED_NAME)
   if (!entry.isTable) return undefined
-  const kind = entry.read('kind', kindReader)
-  if (!entry.has('kind')) entry.fault(['kind'], kindReader.expected)
+  const kind = entry.readRequired('kind', kindReader)
   if (kind === undefined) return undefined
   requireKeys(entry, kind)
   const receiver = readMembers(entry, kind)
-  return problems.length > before ? undefined : { name, kind, ...receiver, source: sourceOf(path) }
+  return entry.isFaulty ? undefined : { name, kind, ...receiver, source: entry.place().source }
 }
 
 function requireKeys(entry: TableReader, kind: ReceiverKind): void {
   const { needed, optional = [] } = KEYS[kind]
-  const allowed = [...needed, ...optional].flatMap(withFile)
+  const allowed = [...needed, ...optional].flatMap(withFileKey)
   for (const key of entry.names.filter((each) => each !== 'kind' && !allowed.includes(each)))
     entry.fault(
       [key],
       `a key that the kind ${kind} has${didYouMean(key, allowed)}: ${['kind', ...allowed].join(', ')}`,
     )
   for (const key of [...needed, ...optional]) {
-    const given = withFile(key).filter((each) => entry.has(each))
-    if (given.length === 0 && needed.includes(key)) entry.fault([], `the key ${withFile(key).join(' or ')}`)
-    if (given.length > 1) entry.fault([key], `not both ${given.join(' and ')}`)
+    const present = withFileKey(key).filter((each) => entry.has(each))
+    if (present.length === 0 && needed.includes(key))
+      entry.fault([], `the key ${withFileKey(key).join(' or ')}`)
+    if (present.length > 1) entry.fault([key], `not both ${present.join(' and ')}`)
   }
 }
 
-function withFile(key: string): string[] {
+/** The key, and the one that names a file with the value. */
+function withFileKey(key: string): string[] {
   return IN_FILES.includes(key) ? [key, `${key}_file`] : [key]
 }
 
@@ -266,36 +251,28 @@ export function readReceiverSecrets(receiver: ReceiverConfig): { url: Secret; se
 }
 
 // Node.js keeps a timer's delay in 32 bits; nobody waits longer for a second person.
-const pause = duration({ minimum: SECOND, maximum: 30 * DAY })
-const pauseReader: ValueReader<number> = {
-  expected: pause.expected,
-  read: (value) => (typeof value === 'string' ? pause.parse(value, '') : undefined),
-}
+const pauseReader = readerOf(duration({ minimum: SECOND, maximum: 30 * DAY }))
 const SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
-const severityReader: ValueReader<FiringSeverity> = {
-  expected: choice(SEVERITIES).expected,
-  read: (value) =>
-    typeof value === 'string' ? SEVERITIES.find((each) => each === value.toUpperCase()) : undefined,
-}
-const flagReader: ValueReader<boolean> = {
-  expected: 'true or false',
-  read: (value) => (typeof value === 'boolean' ? value : undefined),
-}
 
-/** Reads the tables `[[alerts.routes]]`; every problem is added to `problems`. */
-export function parseRoutes(value: unknown, sourceOf: SourceOf, problems: Problem[]): RouteConfig[] {
-  const path = ['alerts', 'routes']
-  const isList = Array.isArray(value) && value.length <= MAX_ROUTES
-  if (!isList) {
-    const expected = `up to ${MAX_ROUTES} tables [[alerts.routes]]`
-    problems.push({ source: sourceOf(path), key: path.join('.'), expected, got: describeValue(value) })
+/** A severity of an alert that fires; small letters are accepted. */
+export const alertSeverity = {
+  ...choice<FiringSeverity>(SEVERITIES),
+  parse: (text: string) => SEVERITIES.find((severity) => severity === text.toUpperCase()),
+}
+const severityReader = readerOf(alertSeverity)
+
+/** Reads the tables `[[alerts.routes]]` of the table `[alerts]`, without those that have a fault. */
+export function parseRoutes(alerts: TableReader): RouteConfig[] {
+  const value = alerts.value('routes')
+  if (!Array.isArray(value) || value.length > MAX_ROUTES) {
+    alerts.fault(['routes'], `up to ${MAX_ROUTES} tables [[alerts.routes]]`, value)
     return []
   }
   const names = new Set<string | number>()
-  return value.flatMap((each: unknown, index) => {
+  return value.flatMap((table: unknown, index) => {
     const number = index + 1
-    const entry = new TableReader([...path, String(number)], each, sourceOf, problems)
-    const route = parseRoute(entry, number, { sourceOf, problems, path: [...path, String(number)] })
+    const entry = alerts.inner(['routes', String(number)], table)
+    const route = parseRoute(entry, number)
     if (route === undefined) return []
     if (names.has(route.name)) entry.fault(['name'], 'a name that no other route has', route.name)
     names.add(route.name)
@@ -303,14 +280,7 @@ export function parseRoutes(value: unknown, sourceOf: SourceOf, problems: Proble
   })
 }
 
-interface Place {
-  readonly path: KeyPath
-  readonly sourceOf: SourceOf
-  readonly problems: Problem[]
-}
-
-function parseRoute(entry: TableReader, number: number, place: Place): RouteConfig | undefined {
-  const before = place.problems.length
+function parseRoute(entry: TableReader, number: number): RouteConfig | undefined {
   if (!entry.isTable) return undefined
   entry.refuseOthers(
     'name',
@@ -326,9 +296,9 @@ function parseRoute(entry: TableReader, number: number, place: Place): RouteConf
     'name',
     texts(`${EXPECTED_NAME}, and is not default`, (text) => NAME.test(text) && text !== DEFAULT_ROUTE),
   )
-  if (!entry.has('receivers')) entry.fault([], 'the key receivers')
+  entry.requireKeys('receivers')
   const receivers = entry.read('receivers', namesReader) ?? []
-  const escalate = readSteps(entry, place)
+  const escalate = readSteps(entry)
   const minSeverity = entry.read('min_severity', severityReader)
   const repeatEveryMs = entry.read('repeat_every', pauseReader)
   const hours = readHours(entry)
@@ -341,21 +311,20 @@ function parseRoute(entry: TableReader, number: number, place: Place): RouteConf
     escalate,
     ...(hours !== undefined && { hours }),
     continue: entry.read('continue', flagReader) ?? false,
-    source: place.sourceOf(place.path),
+    source: entry.place().source,
     mentions: [
-      ...mentions(place, ['receivers'], receivers),
-      ...escalate.flatMap((step) => mentions(place, ['escalate'], step.receivers)),
+      ...mentions(entry, 'receivers', receivers),
+      ...escalate.flatMap((step) => mentions(entry, 'escalate', step.receivers)),
     ],
   }
-  return place.problems.length > before ? undefined : route
+  return entry.isFaulty ? undefined : route
 }
 
 /** The route after all others. */
 const DEFAULT_ROUTE = 'default'
 
-function mentions({ path, sourceOf }: Place, inner: KeyPath, names: readonly string[]): Mention[] {
-  const whole = [...path, ...inner]
-  return names.map((receiver) => ({ receiver, key: whole.join('.'), source: sourceOf(whole) }))
+function mentions(entry: TableReader, key: string, names: readonly string[]): Mention[] {
+  return names.map((receiver) => ({ receiver, ...entry.place(key) }))
 }
 
 function readMatch(entry: TableReader): RouteConfig['match'] {
@@ -374,7 +343,7 @@ function readMatch(entry: TableReader): RouteConfig['match'] {
   )
 }
 
-function readSteps(entry: TableReader, { path, sourceOf, problems }: Place): RouteConfig['escalate'] {
+function readSteps(entry: TableReader): RouteConfig['escalate'] {
   if (!entry.has('escalate')) return []
   const steps = entry.read('escalate', {
     expected: `1 to ${MAX_STEPS} steps such as [{ after = "15m", receivers = ["pager"] }]`,
@@ -382,10 +351,10 @@ function readSteps(entry: TableReader, { path, sourceOf, problems }: Place): Rou
       Array.isArray(value) && value.length > 0 && value.length <= MAX_STEPS ? value : undefined,
   })
   const read = (steps ?? []).flatMap((value, index) => {
-    const step = new TableReader([...path, 'escalate', String(index + 1)], value, sourceOf, problems)
+    const step = entry.inner(['escalate', String(index + 1)], value)
     if (!step.isTable) return []
     step.refuseOthers('after', 'receivers')
-    for (const key of ['after', 'receivers']) if (!step.has(key)) step.fault([], `the key ${key}`)
+    step.requireKeys('after', 'receivers')
     const afterMs = step.read('after', pauseReader)
     const receivers = step.read('receivers', namesReader)
     return afterMs === undefined || receivers === undefined ? [] : [{ afterMs, receivers }]
@@ -416,10 +385,7 @@ function daysIn(text: string): Weekday[] | undefined {
   return twoWeeks.slice(first, (last < first ? last + WEEKDAYS.length : last) + 1)
 }
 
-const startReader: ValueReader<string> = {
-  expected: timeOfDay.expected,
-  read: (value) => (typeof value === 'string' ? timeOfDay.parse(value, '') : undefined),
-}
+const startReader = readerOf(timeOfDay)
 
 /** The end of a day is the beginning of the next one, which a start cannot be. */
 const endReader: ValueReader<string> = {
@@ -427,16 +393,13 @@ const endReader: ValueReader<string> = {
   read: (value) => (value === END_OF_DAY ? END_OF_DAY : startReader.read(value)),
 }
 
-const zoneReader: ValueReader<string> = {
-  expected: timeZone.expected,
-  read: (value) => (typeof value === 'string' ? timeZone.parse(value, '') : undefined),
-}
+const zoneReader = readerOf(timeZone)
 
 function readHours(entry: TableReader): HoursConfig | undefined {
   const table = entry.table('hours')
   if (!table?.isTable) return undefined
   table.refuseOthers('days', 'from', 'to', 'time_zone', 'critical')
-  for (const key of ['from', 'to', 'time_zone']) if (!table.has(key)) table.fault([], `the key ${key}`)
+  table.requireKeys('from', 'to', 'time_zone')
   const days = table.has('days') ? table.read('days', daysReader) : WEEKDAYS
   const from = table.read('from', startReader)
   const to = table.read('to', endReader)

@@ -1,10 +1,9 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import type { Cidr } from './address-types.ts'
 import { describeValue, type Problem } from './config-error.ts'
 import type { Environment } from './env.ts'
 import { variablesOf, type DefaultContext, type Setting, type SettingTable } from './setting.ts'
-import { dottedKey, parseInlineTable, readTomlFile, type TomlFile } from './toml-file.ts'
+import { dottedKey, emptyFile, parseInlineTable, readTomlFile, type TomlFile } from './toml-file.ts'
 import { MODULES, textOfToml, type ModuleName } from './value-types.ts'
 
 /** The value of a setting, undefined when it is unset or wrong, and where it came from. */
@@ -21,50 +20,47 @@ export interface ResolveOptions extends SourceOptions {
 
 const DEFAULT = 'default'
 
-/** Checks the given value, or the default, of each setting. Never throws: each result has its value or its problem. */
+/** Checks the configured value, or the default, of each setting. Never throws: each result has its value or its problem. */
 export function resolveSettings(
   settings: SettingTable,
   file: TomlFile,
   options: ResolveOptions,
 ): ReadonlyMap<string, Resolved> {
-  const { cwd, terminal = false } = options
   const resolved = new Map<string, Resolved>()
-  for (const [key, setting] of Object.entries(settings)) {
-    const modules = (resolved.get('module')?.value ?? MODULES) as readonly ModuleName[]
-    const dataDir = (resolved.get('data_dir')?.value ?? cwd) as string
-    const installRoot = (resolved.get('backup.install_root')?.value ?? cwd) as string
-    const mirrorFrom = resolved.get('gateway.mirror_from')?.value as string | undefined
-    const clientAddressFrom = (resolved.get('proxy.client_address_from')?.value ?? []) as readonly Cidr[]
-    const given =
-      givenValue(options, file, key, setting, modules) ??
-      defaultValue(setting, {
-        hostName: hostname(),
-        terminal,
-        modules,
-        dataDir,
-        mirrorFrom,
-        clientAddressFrom,
-        installRoot,
-        timeZoneVariable: options.env['TZ'],
-      })
-    resolved.set(key, check(key, setting, given, cwd))
+  const context = {
+    hostName: hostname(),
+    terminal: options.terminal ?? false,
+    timeZoneVariable: options.env['TZ'],
+    valueOf: (key: string) => resolved.get(key)?.value,
   }
-  return new Map([...resolved].map(([key, each]) => [key, checkOthers(key, settings[key], each, resolved)]))
+  for (const [key, setting] of Object.entries(settings)) {
+    const modules = (context.valueOf('module') ?? MODULES) as readonly ModuleName[]
+    const value =
+      configuredValue(options, file, key, setting, modules) ?? defaultValue(setting, { ...context, modules })
+    resolved.set(key, check(key, setting, value, options.cwd))
+  }
+  return new Map(
+    [...resolved].map(([key, setting]) => [key, checkOthers(key, settings[key], setting, resolved)]),
+  )
 }
 
-function defaultValue({ default: given }: Setting, context: DefaultContext): GivenValue {
-  const text = typeof given === 'function' ? given(context) : given
+function defaultValue(setting: Setting, context: DefaultContext): ConfiguredValue {
+  const text = typeof setting.default === 'function' ? setting.default(context) : setting.default
   return { text, value: text, source: DEFAULT }
 }
 
-function check(key: string, { type, secret }: Setting, given: GivenValue, cwd: string): Resolved {
-  const { text, source } = given
+function check(
+  key: string,
+  { type, secret }: Setting,
+  { text, value: configured, source }: ConfiguredValue,
+  cwd: string,
+): Resolved {
   const value = text === undefined ? undefined : type.parse(text, cwd)
   if (source === DEFAULT || value !== undefined) return { value, source }
   const item = text === undefined ? undefined : type.faultyItem?.(text)
   if (item)
     return { value, source, problem: { source, key: `${key}[${item.index}]`, expected: item.expected } }
-  const got = secret ? undefined : describeValue(given.value)
+  const got = secret ? undefined : describeValue(configured)
   return { value, source, problem: { source, key, expected: type.expected, got } }
 }
 
@@ -72,15 +68,15 @@ function check(key: string, { type, secret }: Setting, given: GivenValue, cwd: s
 function checkOthers(
   key: string,
   { needs = [], expectedBeside }: Partial<Setting> = {},
-  given: Resolved,
+  setting: Resolved,
   resolved: ReadonlyMap<string, Resolved>,
 ): Resolved {
-  const { source, problem, value } = given
-  if (problem || source === DEFAULT) return given
+  const { source, problem, value } = setting
+  if (problem || source === DEFAULT) return setting
   const missing = [needs].flat().find((needed) => resolved.get(needed)?.source === DEFAULT)
-  if (missing !== undefined) return { ...given, problem: { source, key, expected: `${missing} beside it` } }
+  if (missing !== undefined) return { ...setting, problem: { source, key, expected: `${missing} beside it` } }
   const expected = expectBeside(() => expectedBeside?.(value, (other) => valueOf(resolved.get(other))))
-  return expected === undefined ? given : { ...given, problem: { source, key, expected } }
+  return expected === undefined ? setting : { ...setting, problem: { source, key, expected } }
 }
 
 class FaultySetting extends Error {}
@@ -112,8 +108,8 @@ interface SourceOptions {
   readonly systemConfigPath?: string
 }
 
-/** The value that a source gives for a setting. */
-interface GivenValue {
+/** The value of a setting in one of the sources. */
+interface ConfiguredValue {
   /** Undefined when the file has a value of another type. */
   readonly text: string | undefined
   /** The value as the source has it. */
@@ -123,39 +119,38 @@ interface GivenValue {
 
 type FirstFile = TomlFile & { readonly path: string | undefined }
 
-/** The value of the source with the highest precedence; undefined when no source gives one. */
-function givenValue(
+/** The value of the source with the highest precedence; undefined when no source has one. */
+function configuredValue(
   { moduleOverride, env }: SourceOptions,
   file: TomlFile,
   key: string,
   setting: Setting,
   modules: readonly ModuleName[],
-): GivenValue | undefined {
-  if (key === 'module' && moduleOverride !== undefined) return givenText(moduleOverride, 'option --module')
+): ConfiguredValue | undefined {
+  if (key === 'module' && moduleOverride !== undefined) return textFrom(moduleOverride, 'option --module')
   for (const { name, when, member } of variablesOf(key, setting)) {
     const text = readVariable(env, name)
     if (text === undefined || !(when?.holds(modules) ?? true)) continue
-    const given =
-      member === undefined ? givenText(text, `environment ${name}`) : givenMember(text, name, member)
-    if (given) return given
+    const source = `environment ${name}`
+    const value = member === undefined ? textFrom(text, source) : memberFrom(text, source, member)
+    if (value) return value
   }
   const inFile = file.values.get(key)
   return inFile && { ...inFile, text: textOfToml(inFile.value, setting.type) }
 }
 
-function givenText(text: string, source: string): GivenValue {
+function textFrom(text: string, source: string): ConfiguredValue {
   return { text, value: text, source }
 }
 
 /** Undefined when the table does not have the member. */
-function givenMember(table: string, variable: string, member: string): GivenValue | undefined {
-  const source = `environment ${variable}`
+function memberFrom(table: string, source: string, member: string): ConfiguredValue | undefined {
   const members = parseInlineTable(table)
   if (!members) return { text: undefined, value: table, source }
   if (!Object.hasOwn(members, member)) return undefined
   const value = members[member]
   return typeof value === 'string' || typeof value === 'number'
-    ? givenText(String(value), source)
+    ? textFrom(String(value), source)
     : { text: undefined, value, source }
 }
 
@@ -203,6 +198,5 @@ function readAt(path: string, cwd: string): FirstFile | undefined {
 }
 
 function noFile(problems: readonly Problem[]): FirstFile {
-  const none = { commands: [], templates: [], channels: [], receivers: [], routes: [] }
-  return { path: undefined, values: new Map(), ...none, problems }
+  return { path: undefined, ...emptyFile(problems) }
 }

@@ -10,12 +10,13 @@ import {
   overlap,
   privateHttpUrl,
   secretHttpUrl,
+  type Cidr,
   type ListenAddress,
 } from './address-types.ts'
 import { BACKUP_SETTINGS } from './backup-settings.ts'
 import { PAYMENT_SETTINGS } from './payments.ts'
 import { isLoopbackHost } from '../kernel/addresses.ts'
-import { chatId, receiverNames, ROBOT_KINDS } from './receivers.ts'
+import { alertSeverity, chatId, receiverNames, ROBOT_KINDS } from './receivers.ts'
 import { signingKeys } from './signing-keys.ts'
 import { claimName, clientId, exactHttpUrl, roleList, roleMap, scopeList } from './sign-in-types.ts'
 import {
@@ -33,12 +34,6 @@ import type { ModuleName } from './value-types.ts'
 
 const isGatewayAlone = (modules: readonly ModuleName[]) =>
   modules.includes('gateway') && !modules.includes('api')
-
-const ALERT_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
-const alertSeverity = {
-  ...choice(ALERT_SEVERITIES),
-  parse: (text: string) => ALERT_SEVERITIES.find((severity) => severity === text.toUpperCase()),
-}
 
 // Node.js keeps a timer's delay in 32 bits, and fires at once when it is longer.
 const timerPeriod = duration({ minimum: 1, maximum: 24 * DAY })
@@ -176,8 +171,10 @@ const SETTINGS = {
   }),
   'gateway.api_url': setting(httpUrl, {
     description: 'The api that the gateway passes requests to.',
-    default: ({ modules, mirrorFrom }) =>
-      modules.includes('api') ? undefined : (mirrorFrom ?? 'http://127.0.0.1:9600'),
+    default: ({ modules, valueOf }) =>
+      modules.includes('api')
+        ? undefined
+        : ((valueOf('gateway.mirror_from') as string | undefined) ?? 'http://127.0.0.1:9600'),
     documentedDefault: 'the api of the same process, else `gateway.mirror_from`, else http://127.0.0.1:9600',
   }),
   'gateway.name': setting(name, {
@@ -188,7 +185,7 @@ const SETTINGS = {
   'database.url': setting(databaseLocation, {
     description:
       'The database: `postgres://…`, with one host or a list of hosts, or a SQLite file as `sqlite:PATH` or a plain path.',
-    default: ({ dataDir }): string => `${dataDir}/platform.db`,
+    default: ({ valueOf }): string => `${String(valueOf('data_dir'))}/platform.db`,
     documentedDefault: 'SQLite file `{data_dir}/platform.db`',
     secret: true,
     property: 'database',
@@ -232,10 +229,10 @@ const SETTINGS = {
   'auth.trusted_proxies': setting(cidrList, {
     description:
       'Networks whose identity headers are trusted: only those of local tools. `none` trusts no network.',
-    default: ({ clientAddressFrom }): string =>
-      LOOPBACK.filter((network) => !clientAddressFrom.some((proxy) => overlap(proxy, network)))
-        .map(({ text }) => text)
-        .join(',') || 'none',
+    default: ({ valueOf }): string => {
+      const proxies = (valueOf('proxy.client_address_from') ?? []) as readonly Cidr[]
+      return cidrList.format(LOOPBACK.filter((network) => !proxies.some((proxy) => overlap(proxy, network))))
+    },
     documentedDefault: '`127.0.0.0/8,::1/128`, of these none with an address of `proxy.client_address_from`',
     environment: [{ name: 'TRUSTED_PROXIES' }],
   }),

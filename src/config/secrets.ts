@@ -17,9 +17,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Secret } from '../kernel/secret.ts'
-import { errorCode, requirePrivate, readPrivateText, unusableFile } from './private-file.ts'
-import { signingKey } from './value-types.ts'
+import { requirePrivate, readPrivateText, unusableFile } from './private-file.ts'
+import { signingKey } from './signing-keys.ts'
 import { shellWord } from '../kernel/text.ts'
+import { errorCode } from '../kernel/errors.ts'
 
 const GENERATED_BYTES = 48
 const JWT_SECRET = 'auth.jwt_secret'
@@ -109,10 +110,7 @@ export function keepAuditSeal(dataDir: string, seal: string | undefined): void {
 }
 
 function replacePrivate(path: string, text: string): void {
-  const temporary = temporaryOf(path)
-  writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
-  giveToOwnerOf(dirname(path), temporary)
-  renameSync(temporary, path)
+  writePrivate(path, text, (temporary) => renameSync(temporary, path))
 }
 
 function generatedLine(): string {
@@ -126,21 +124,16 @@ function withSecretFile<T>(dataDir: string, use: (path: string) => T): T {
   } catch (error) {
     const code = errorCode(error)
     if (code === undefined) throw error
-    throw unusableError(path, code === 'EACCES' ? readableFile(dataDir) : USABLE, code)
+    const usable = 'a file that can be read, or made when there is none'
+    throw unusableFile(path, JWT_SECRET, code === 'EACCES' ? readableFile(dataDir) : usable, code)
   }
 }
-
-const USABLE = 'a file that can be read, or made when there is none'
 
 /** Files that root has copied belong to root. */
 function readableFile(dataDir: string): string {
   const user = process.geteuid?.()
   const command = `chown -R ${user}:${process.getegid?.()} ${shellWord(dataDir)}`
   return `a file that the user ${user} can read (run as root: ${command}; or run this as the owner of the file)`
-}
-
-function unusableError(path: string, expected: string, got: string) {
-  return unusableFile(path, JWT_SECRET, expected, got)
 }
 
 function readSecret(path: string): Secret | undefined {
@@ -152,7 +145,7 @@ function readSecret(path: string): Secret | undefined {
     const secret = signingKey.parse(text, '')
     if (secret) return secret
     const expected = `${signingKey.expected}; put your copy back, or remove it and run "platform db migrate --new" to have another one generated`
-    throw unusableError(path, expected, `${Buffer.byteLength(text)} bytes`)
+    throw unusableFile(path, JWT_SECRET, expected, `${Buffer.byteLength(text)} bytes`)
   } finally {
     closeSync(file)
   }
@@ -163,21 +156,26 @@ function createSecret(path: string): Secret {
   createPrivate(path, generatedLine())
   const secret = readSecret(path)
   if (secret) return secret
-  throw unusableError(path, 'a file, or a free name', 'a link to nothing')
+  throw unusableFile(path, JWT_SECRET, 'a file, or a free name', 'a link to nothing')
 }
 
 /** Makes a file of mode 600, unless another process was first. */
 function createPrivate(path: string, text: string): void {
+  // Unlike a rename, a link fails when another process was first; then the key of that process counts.
+  writePrivate(path, text, (temporary) => ignoreCode('EEXIST', () => linkSync(temporary, path)))
+}
+
+/** Writes a temporary file of mode 600, and lets `place` give it its name. */
+function writePrivate(path: string, text: string, place: (temporary: string) => void): void {
   const directory = dirname(path)
-  const temporary = temporaryOf(path)
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
   writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
   try {
     chmodSync(temporary, 0o600) // the umask may have taken the owner's permissions
     giveToOwnerOf(directory, temporary)
-    // Unlike a rename, a link fails when another process was first; then the key of that process counts.
-    ignoreCode('EEXIST', () => linkSync(temporary, path))
+    place(temporary)
   } finally {
-    unlinkSync(temporary)
+    ignoreCode('ENOENT', () => unlinkSync(temporary))
   }
   syncDirectory(directory)
 }
@@ -187,10 +185,6 @@ function giveToOwnerOf(directory: string, path: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(directory)
   chownSync(path, uid, gid)
-}
-
-function temporaryOf(path: string): string {
-  return `${path}.${randomBytes(6).toString('hex')}.tmp`
 }
 
 function ignoreCode<T>(code: string, call: () => T): T | undefined {

@@ -1,4 +1,3 @@
-import type { Cidr } from './address-types.ts'
 import type { ModuleName, ValueType } from './value-types.ts'
 
 /** What a default may depend on: the machine, and the settings before it in the table. */
@@ -7,15 +6,10 @@ export interface DefaultContext {
   /** Whether the log goes to a terminal. */
   readonly terminal: boolean
   readonly modules: readonly ModuleName[]
-  readonly dataDir: string
-  /** The api of the primary, of a standby. */
-  readonly mirrorFrom: string | undefined
-  /** The networks of the proxies that name their callers. */
-  readonly clientAddressFrom: readonly Cidr[]
-  /** The directory of the installation. */
-  readonly installRoot: string
   /** `TZ` of the environment. */
   readonly timeZoneVariable: string | undefined
+  /** The value of an earlier setting; undefined when it is unset or wrong. */
+  valueOf(key: string): unknown
 }
 
 export interface EnvironmentVariable {

@@ -1,8 +1,11 @@
 import { describeValue, type Problem, didYouMean } from './config-error.ts'
-import type { KeyPath } from './toml-lines.ts'
+import type { ValueType } from './value-types.ts'
+
+/** Keys of one path, outermost first: `[auth] token_ttl = …` → `['auth', 'token_ttl']`. */
+export type KeyPath = readonly string[]
 
 /** Where an entry of the file is, for a message. */
-export type SourceOf = (path: KeyPath) => string
+type SourceOf = (path: KeyPath) => string
 
 /** How a value of TOML is read: undefined if it is wrong. */
 export interface ValueReader<T> {
@@ -10,18 +13,33 @@ export interface ValueReader<T> {
   read(value: unknown): T | undefined
 }
 
+export const flagReader: ValueReader<boolean> = {
+  expected: 'true or false',
+  read: (value) => (typeof value === 'boolean' ? value : undefined),
+}
+
+/** Reads a text of TOML, or a number, as a setting of this type is read. */
+export function readerOf<T>({ expected, toml, parse }: ValueType<T>): ValueReader<T> {
+  return {
+    expected,
+    read: (value) => (typeof value === toml ? parse(String(value), process.cwd()) : undefined),
+  }
+}
+
 /** The entries of one table of the file. Every fault is added to the problems of the file. */
 export class TableReader {
-  readonly #path: KeyPath
+  readonly path: KeyPath
   readonly isTable: boolean
   readonly #entries: Readonly<Record<string, unknown>>
   readonly #sourceOf: SourceOf
   readonly #problems: Problem[]
+  readonly #problemsBefore: number
 
   constructor(path: KeyPath, value: unknown, sourceOf: SourceOf, problems: Problem[]) {
-    this.#path = path
+    this.path = path
     this.#sourceOf = sourceOf
     this.#problems = problems
+    this.#problemsBefore = problems.length
     this.isTable = Object.prototype.toString.call(value) === '[object Object]'
     this.#entries = this.isTable ? (value as Record<string, unknown>) : {}
     if (!this.isTable) this.fault([], `a table [${path.join('.')}]`, value)
@@ -29,6 +47,17 @@ export class TableReader {
 
   get names(): string[] {
     return Object.keys(this.#entries)
+  }
+
+  /** Whether the table, or a table inside it that was read, has a fault. */
+  get isFaulty(): boolean {
+    return this.#problems.length > this.#problemsBefore
+  }
+
+  /** The key of an entry with its place in the file. */
+  place(...inner: KeyPath): { key: string; source: string } {
+    const path = [...this.path, ...inner]
+    return { key: path.join('.'), source: this.#sourceOf(path) }
   }
 
   has(name: string): boolean {
@@ -46,13 +75,24 @@ export class TableReader {
     return value
   }
 
-  /** The table under this name, if there is one. */
-  table(name: string): TableReader | undefined {
-    return this.has(name) ? this.inner(name) : undefined
+  /** As `read`; a missing entry is a fault, too. */
+  readRequired<T>(name: string, reader: ValueReader<T>): T | undefined {
+    if (this.isTable && !this.has(name)) this.fault([name], reader.expected)
+    return this.read(name, reader)
   }
 
-  inner(name: string): TableReader {
-    return new TableReader([...this.#path, name], this.#entries[name], this.#sourceOf, this.#problems)
+  /** The table under this name, if there is one. */
+  table(name: string): TableReader | undefined {
+    return this.has(name) ? this.inner([name], this.#entries[name]) : undefined
+  }
+
+  /** A table inside this one. */
+  inner(path: KeyPath, value: unknown): TableReader {
+    return new TableReader([...this.path, ...path], value, this.#sourceOf, this.#problems)
+  }
+
+  requireKeys(...names: readonly string[]): void {
+    for (const name of names) if (!this.has(name)) this.fault([], `the key ${name}`)
   }
 
   refuseOthers(...known: readonly string[]): void {
@@ -61,10 +101,8 @@ export class TableReader {
   }
 
   fault(inner: KeyPath, expected: string, got?: unknown): void {
-    const path = [...this.#path, ...inner]
     this.#problems.push({
-      source: this.#sourceOf(path),
-      key: path.join('.'),
+      ...this.place(...inner),
       expected,
       got: got === undefined ? undefined : describeValue(got),
     })

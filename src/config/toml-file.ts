@@ -7,8 +7,9 @@ import { parsePaymentChannel, type PaymentChannelConfig } from './payments.ts'
 import { parseReceiver, parseRoutes, type ReceiverConfig, type RouteConfig } from './receivers.ts'
 import { type Problem, didYouMean } from './config-error.ts'
 import { SETTING_TABLE } from './schema.ts'
-import { locateKeys, type KeyPath } from './toml-lines.ts'
+import { TableReader, type KeyPath } from './table-reader.ts'
 import { shellWord } from '../kernel/text.ts'
+import { errorCode } from '../kernel/errors.ts'
 
 /** A configuration file: the value of each key, and the errors in the file other than invalid values. */
 export interface TomlFile {
@@ -50,11 +51,11 @@ export function readTomlFile(path: string, shownAs: string): TomlFile | 'absent'
     if (size > LARGEST_BYTES) return unusableFile(source, 'at most 64 KiB of TOML', `${size} bytes`)
     return parseToml(readFileSync(path), source)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent'
     if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return unusableFile(source, 'text in UTF-8')
     if (code === 'EACCES') return unusableFile(source, readableFor(path), code)
-    if (typeof code === 'string') return unusableFile(source, 'a readable file', code)
+    if (code !== undefined) return unusableFile(source, 'a readable file', code)
     throw error
   }
 }
@@ -71,16 +72,14 @@ function readableFor(path: string): string {
   return `a file that the user ${user} can read (run as root: chgrp ${group} ${name} && chmod g+r ${name}; the directories above it must be accessible, too)`
 }
 
+/** A file without values. */
+export function emptyFile(problems: readonly Problem[]): TomlFile {
+  const tables = { commands: [], templates: [], channels: [], receivers: [], routes: [] }
+  return { values: new Map(), ...tables, problems }
+}
+
 function unusableFile(source: string, expected: string, got?: string): TomlFile {
-  return {
-    values: new Map(),
-    commands: [],
-    templates: [],
-    channels: [],
-    receivers: [],
-    routes: [],
-    problems: [{ source, key: '', expected, got }],
-  }
+  return emptyFile([{ source, key: '', expected, got }])
 }
 
 function parseToml(bytes: Uint8Array, source: string): TomlFile {
@@ -111,42 +110,29 @@ function readDocument(document: object, text: string, file: string): TomlFile {
   for (const [path, value] of entriesOf(document, [])) {
     const key = dottedKey(path)
     const source = sourceOf(path)
+    const name = path.at(-1) ?? ''
+    const entry = () => new TableReader(path, value, sourceOf, problems)
     if (KEYS.has(key)) values.set(key, { value, source })
-    else if (isCommand(path, value)) {
-      const command = parseCommand(path[1], value, sourceOf, problems)
+    else if (isIn('commands', path) && isTable(value)) {
+      const command = parseCommand(name, entry())
       if (command) commands.push({ ...command, source })
-    } else if (isTemplate(path)) templates.push(...parseTemplate(path[2], value, sourceOf, problems))
-    else if (isChannel(path)) {
-      const channel = parsePaymentChannel(path[2], value, sourceOf, problems)
-      if (channel) channels.push(channel)
-    } else if (isReceiver(path)) {
-      const receiver = parseReceiver(path[1], value, sourceOf, problems)
-      if (receiver) receivers.push(receiver)
-    } else if (key === 'alerts.routes') routes.push(...parseRoutes(value, sourceOf, problems))
+    } else if (isIn('backup.templates', path)) templates.push(...parseTemplate(name, entry()))
+    else if (isIn('payments.channels', path)) add(channels, parsePaymentChannel(name, entry()))
+    else if (isIn('receivers', path)) add(receivers, parseReceiver(name, entry()))
+    else if (key === 'alerts.routes')
+      routes.push(...parseRoutes(new TableReader(['alerts'], { routes: value }, sourceOf, problems)))
     else problems.push({ source, key, expected: expectedInstead(path) })
   }
   return { values, commands, templates, channels, receivers, routes, problems }
 }
 
-/** A value that is no table is a setting with a wrong name. */
-function isCommand(path: KeyPath, value: unknown): path is readonly [string, string] {
-  return isCommandName(path) && isTable(value)
+function add<T>(list: T[], item: T | undefined): void {
+  if (item !== undefined) list.push(item)
 }
 
-function isCommandName(path: KeyPath): boolean {
-  return path.length === 2 && path[0] === 'commands'
-}
-
-function isTemplate(path: KeyPath): path is readonly [string, string, string] {
-  return path.length === 3 && path[0] === 'backup' && path[1] === 'templates'
-}
-
-function isChannel(path: KeyPath): path is readonly [string, string, string] {
-  return path.length === 3 && path[0] === 'payments' && path[1] === 'channels'
-}
-
-function isReceiver(path: KeyPath): path is readonly [string, string] {
-  return path.length === 2 && path[0] === 'receivers'
+/** Whether the path is of an entry in this table. */
+function isIn(table: string, path: KeyPath): boolean {
+  return path.slice(0, -1).join('.') === table
 }
 
 /** The keys of a document with their values; a table of settings is replaced by its keys. */
@@ -167,7 +153,7 @@ export function dottedKey(path: KeyPath): string {
 
 function expectedInstead(path: KeyPath): string {
   const key = dottedKey(path)
-  const isInCommands = isCommandName(path)
+  const isInCommands = isIn('commands', path)
   const known = [...KEYS, ...TABLES].filter((each) => !isInCommands || each.startsWith('commands.'))
   const suggestion = didYouMean(key, known)
   const isTableExpected = TABLES.has(key) || (isInCommands && suggestion === '')
@@ -185,4 +171,81 @@ export function parseInlineTable(text: string): Readonly<Record<string, unknown>
   } catch {
     return undefined
   }
+}
+
+/** The line (from 1) that first names a key, undefined when no line does. */
+type LineOf = (path: KeyPath) => number | undefined
+
+/** Finds the lines of keys in a text that the TOML parser has accepted; the parser itself keeps no positions. */
+export function locateKeys(toml: string): LineOf {
+  const lines = new Map<string, number>()
+  let table: KeyPath = []
+  /** The same without the numbers. */
+  let plain: KeyPath = []
+  /** How many tables each array `[[…]]` has so far. */
+  const lengths = new Map<string, number>()
+  for (const { text, line } of statements(toml)) {
+    const isHeader = text.trimStart().startsWith('[')
+    const header = isHeader ? pathsIn(parse(text), []) : []
+    if (isHeader) {
+      plain = header.at(-1) ?? []
+      table = tableOf(plain, text.trimStart().startsWith('[['), lengths)
+    }
+    const paths = isHeader
+      ? [...header, table]
+      : [table, plain].flatMap((outer) => pathsIn(parse(text), outer))
+    for (const path of paths) {
+      const key = JSON.stringify(path)
+      if (!lines.has(key)) lines.set(key, line)
+    }
+  }
+  return (path) => lines.get(JSON.stringify(path))
+}
+
+/** The path of a table with the number, from 1, of each table of an array: `alerts.routes.2.hours`. */
+function tableOf(header: KeyPath, isArray: boolean, lengths: Map<string, number>): KeyPath {
+  return header.reduce<KeyPath>((outer, name, index) => {
+    const path = [...outer, name]
+    const key = JSON.stringify(path)
+    const isLast = index === header.length - 1
+    const length = (lengths.get(key) ?? 0) + (isLast && isArray ? 1 : 0)
+    if (isLast && isArray) lengths.set(key, length)
+    return length > 0 ? [...path, String(length)] : path
+  }, [])
+}
+
+/** What decides where a statement ends: texts, comments, brackets and line ends. */
+const TOKENS = [
+  /"""(?:\\[^]|(?!""")[^\\])*"{3,5}/,
+  /'''[^]*?'{3,5}/,
+  /"(?:\\.|[^"\\\n])*"/,
+  /'[^'\n]*'/,
+  /#.*/,
+  /[[\]{}\n]/,
+]
+const TOKEN = new RegExp(TOKENS.map(({ source }) => source).join('|'), 'g')
+
+/** The headers and entries of a text that the parser has accepted, each with the line of its beginning. Reads it once. */
+export function* statements(toml: string): Generator<{ text: string; line: number }> {
+  let depth = 0
+  let line = 1
+  let begin = { index: 0, line }
+  for (const { 0: token, index } of toml.matchAll(TOKEN)) {
+    if (token === '[' || token === '{') depth++
+    else if (token === ']' || token === '}') depth--
+    line += token.split('\n').length - 1
+    if (token !== '\n' || depth > 0) continue
+    yield { text: toml.slice(begin.index, index + 1), line: begin.line }
+    begin = { index: index + 1, line }
+  }
+  yield { text: toml.slice(begin.index), line: begin.line }
+}
+
+/** The path of each key in a table and in the tables inside it, outer ones first. */
+function pathsIn(table: object, outer: KeyPath): KeyPath[] {
+  return Object.entries(table).flatMap(([name, value]) => {
+    const path = [...outer, name]
+    const isTable = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return [path, ...(isTable ? pathsIn(value as object, path) : [])]
+  })
 }

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { Secret } from '../kernel/secret.ts'
 import { formatDuration, parseDuration } from '../kernel/time.ts'
-import { isPlaceholder } from './weak-keys.ts'
 
 /** How the values of a setting are written, checked and printed. */
 export interface ValueType<T> {
@@ -64,6 +63,11 @@ export function textOfToml(value: unknown, { toml }: ValueType<unknown>): string
 export function parseList<T>(text: string, parse: (item: string) => T | undefined): T[] | undefined {
   const parsed = text.split(',').map((item) => parse(item.trim()))
   return parsed.every((item) => item !== undefined) ? parsed : undefined
+}
+
+/** As {@link parseList}; empty for `none`. */
+export function parseListOrNone<T>(text: string, parse: (item: string) => T | undefined): T[] | undefined {
+  return text === 'none' || text === '' ? [] : parseList(text, parse)
 }
 
 const FLAGS: Readonly<Record<string, boolean>> = { 1: true, true: true, 0: false, false: false }
@@ -135,15 +139,6 @@ export const secretText = valueType({
   name: 'secret',
   expected: 'a secret of at least 1 byte',
   parse: (text) => (text === '' ? undefined : new Secret(text)),
-})
-
-const SIGNING_KEY_MINIMUM_BYTES = 32 // RFC 7518, 3.2: a key for HS256 is at least as long as its hash
-
-export const signingKey = valueType({
-  name: 'secret',
-  expected: `a secret of at least ${SIGNING_KEY_MINIMUM_BYTES} bytes that is no placeholder (run: openssl rand -base64 48)`,
-  parse: (text) =>
-    Buffer.byteLength(text) < SIGNING_KEY_MINIMUM_BYTES || isPlaceholder(text) ? undefined : new Secret(text),
 })
 
 /** What one process can do, in the order of the start. */

@@ -136,6 +136,11 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** The code of an error of the system or of a library, such as `ENOENT`; undefined without one. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
 /** What a sentence says, for programs: by the name of the value. */
 export type ErrorValues = Readonly<Record<string, string | number | readonly string[]>>
 
@@ -248,9 +253,9 @@ export function fieldFault(path: string, code: FaultCode, values?: ErrorValues):
 
 /** The sentence with the values in it; `{name}` without a value stays as it is. */
 export function sentenceWith(sentence: string, values: ErrorValues = {}): string {
-  return sentence.replaceAll(/\{(\w+)\}/g, (place, name: string) => shown(values[name] ?? place))
+  return sentence.replaceAll(/\{(\w+)\}/g, (place, name: string) => valueText(values[name] ?? place))
 }
 
-function shown(value: ErrorValues[string]): string {
+function valueText(value: ErrorValues[string]): string {
   return Array.isArray(value) ? value.join(', ') : String(value)
 }

@@ -80,6 +80,14 @@ export function isDueAt(dueAt: number, now: number, longestPauseMs: number): boo
   return dueAt <= now || dueAt > now + longestPauseMs + CLOCK_DIFFERENCE_MS
 }
 
+/** Milliseconds from now of a `Retry-After` in seconds or with a date (RFC 9110, section 10.2.3); undefined for another text. */
+export function parseRetryAfter(header: string | null | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
+
 // RFC 3339 has years of four digits; an offset can move a time beyond them.
 const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')

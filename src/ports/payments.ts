@@ -168,14 +168,10 @@ export class ChannelError extends Error {
   /** The provider's own code, such as `ORDERPAID`; it holds no secret and no personal data. */
   readonly code: string | undefined
 
-  constructor(
-    message: string,
-    outcome: 'refused' | 'unclear',
-    options: ErrorOptions & { code?: string } = {},
-  ) {
-    super(message, options)
+  constructor(message: string, outcome: 'refused' | 'unclear', code?: string, cause?: unknown) {
+    super(message, { cause })
     this.outcome = outcome
-    this.code = options.code
+    this.code = code
   }
 }
 

@@ -9,8 +9,7 @@ import { isDamaged } from './dialects/sqlite-errors.ts'
 import { requestCheck } from './work/marks.ts'
 import { changeRows } from './tables.ts'
 import type { Store, TransactionCallback, WriteOptions } from './store.ts'
-import { withTimeout } from './timeout.ts'
-import { storeUnavailable, TransactionTimedOut } from './unavailable.ts'
+import { withTimeout, storeUnavailable, TransactionTimedOut } from './unavailable.ts'
 
 export interface MonitorOptions {
   readonly clock: Clock

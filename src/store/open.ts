@@ -8,7 +8,7 @@ import type { SqliteOptions } from './dialects/sqlite.ts'
 import type { RestoreTarget } from './files/restore-target.ts'
 import { monitorStore, type MonitoredStore } from './monitor.ts'
 import type { Store } from './store.ts'
-import { STORE_LIMITS, type StoreLimits } from './timeout.ts'
+import { STORE_LIMITS, type StoreLimits } from './unavailable.ts'
 
 export type DatabaseAddress =
   | { readonly kind: 'sqlite'; readonly path: string }
@@ -70,7 +70,7 @@ export async function restoreTarget(database: DatabaseAddress): Promise<RestoreT
     return sqliteRestore(database.path)
   }
   const { postgresRestore } = await import('./dialects/postgres-restore.ts')
-  return postgresRestore(database.url)
+  return postgresRestore(database.url, (work) => useStore({ database }, work))
 }
 
 /** The same store, with every write refused as `read_only`. */

@@ -12,7 +12,7 @@ import { noMetrics } from '../kernel/metrics.ts'
 import { WriteQueue, type GroupConnection } from './write-queue.ts'
 import { openSqlite } from './dialects/sqlite.ts'
 import type { Tx } from './store.ts'
-import { STORE_LIMITS } from './timeout.ts'
+import { STORE_LIMITS } from './unavailable.ts'
 import { changeRows } from './tables.ts'
 
 const SURROUNDINGS = {

@@ -6,8 +6,7 @@ import type { Histogram, Metrics } from '../kernel/metrics.ts'
 import { backoffMs } from '../kernel/waiting.ts'
 import { bindTrace } from '../kernel/trace.ts'
 import { callListeners, type Tx, type TransactionCallback, type WriteOptions } from './store.ts'
-import { ReusableTimeout } from './timeout.ts'
-import { transactionTimeout, WriteLockHeld } from './unavailable.ts'
+import { ReusableTimeout, transactionTimeout, WriteLockHeld } from './unavailable.ts'
 
 /** The transaction statements of an engine with one writer; all are synchronous. */
 export interface GroupConnection {

@@ -5,14 +5,12 @@ import { join } from 'node:path'
 import { Certificates, type CertificateView } from '../../src/domains/certificates/index.ts'
 import { CertificateDirectory } from '../../src/infra/files/certificate-directory.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
-import { silentLogger } from '../../src/kernel/logger.ts'
-import { noMetrics } from '../../src/kernel/metrics.ts'
 import { DAY } from '../../src/kernel/time.ts'
-import type { PlatformAlert } from '../../src/ports/alerts.ts'
 import type { CertificateFiles } from '../../src/ports/certificate-files.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fakeClock } from './clock.ts'
+import { domainParts } from './domain-world.ts'
 import { inTransactions, testStores } from './store.ts'
 
 /** An event, as far as the tests look at it. */
@@ -39,17 +37,14 @@ export interface WantedFacts {
 /** The certificates of one process. */
 function certificatesOf(store: Store, clock: Clock, files: CertificateFiles) {
   const events: SeenEvent[] = []
-  const alerts: PlatformAlert[] = []
+  const { record, deps } = domainParts(store, clock)
+  const { alerts } = record
   const service = new Certificates({
-    store,
-    clock,
-    logger: silentLogger,
-    metrics: noMetrics,
+    ...deps,
     files,
     events: {
       append: async (tx, { type, data }) => tx.afterCommit(() => events.push({ type, ...data })),
     },
-    alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
   })
   const certificates = inTransactions(store, service, 'register', 'revoke', 'remove')
   const prepare = (wanted: WantedFacts, name = 'shop') => service.store(name, bundleOf(wanted, clock.now()))

@@ -15,14 +15,12 @@ import {
 } from '../../src/kernel/command.ts'
 import type { WaitingClock } from '../../src/kernel/clock.ts'
 import type { Identity, Role } from '../../src/kernel/identity.ts'
-import { silentLogger } from '../../src/kernel/logger.ts'
-import { noMetrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { HOUR, MINUTE } from '../../src/kernel/time.ts'
 import type { Notice } from '../../src/ports/notification-channel.ts'
 import type { Program, ProgramEnd, Programs } from '../../src/ports/programs.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
-import type { Store } from '../../src/store/store.ts'
+import { domainParts } from './domain-world.ts'
 import { inTransactions, testStore } from './store.ts'
 import { fakeWaitingClock, type FakeWaitingClock } from './waiting-clock.ts'
 
@@ -106,11 +104,6 @@ export function caller(id: string, ...roles: Role[]): Identity {
 export const ADMIN = caller('ann', 'admin')
 export const DEVOPS = caller('dev', 'devops')
 
-export interface CommandEvent {
-  readonly type: string
-  readonly data: CommandEventData
-}
-
 export interface ToldNotice extends Notice {
   readonly receivers: readonly string[]
 }
@@ -118,13 +111,12 @@ export interface ToldNotice extends Notice {
 /** The command framework on an empty database, with programs that the test plays. */
 export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock = fakeWaitingClock()) {
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
-  const events: CommandEvent[] = []
-  const alerts: string[] = []
+  const { record, deps } = domainParts<CommandEventData>(store, clock)
   const calls: BuiltInCall[] = []
   const started: PlayedProgram[] = []
   const accounts = new Map<string, CommandAccount>()
   const notices: ToldNotice[] = []
-  const parts = sharedParts(store, clock, { events, alerts, calls, accounts, notices })
+  const parts = sharedParts({ ...deps, clock }, { calls, accounts, notices })
   const workers: CommandWorker[] = []
   const service = new Commands({
     ...parts,
@@ -134,8 +126,7 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
   return {
     store,
     clock,
-    events,
-    alerts,
+    ...record,
     notices,
     calls,
     started,
@@ -163,17 +154,12 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
 }
 
 function sharedParts(
-  store: Store,
-  clock: WaitingClock,
+  deps: ReturnType<typeof domainParts<CommandEventData>>['deps'] & { readonly clock: WaitingClock },
   {
-    events,
-    alerts,
     calls,
     accounts,
     notices,
   }: {
-    events: CommandEvent[]
-    alerts: string[]
     calls: BuiltInCall[]
     accounts: ReadonlyMap<string, CommandAccount>
     notices: ToldNotice[]
@@ -196,25 +182,13 @@ function sharedParts(
     notices: {
       tell: async (tx, receivers, notice) => tx.afterCommit(() => notices.push({ receivers, ...notice })),
     },
-    logger: silentLogger,
-    metrics: noMetrics,
-    events: { append: async (tx, { type, data }) => tx.afterCommit(() => events.push({ type, data })) },
-    alerts: {
-      raise: async (tx, { alarmId, severity }) => tx.afterCommit(() => alerts.push(`${alarmId} ${severity}`)),
-      recoverIfRaised: async (tx, { alarmId }) =>
-        tx.afterCommit(() => {
-          if (alerts.some((alert) => alert.startsWith(alarmId))) alerts.push(`${alarmId} CLOSE`)
-        }),
-    },
+    ...deps,
   })
   const findAccount = async (id: string) => accounts.get(id)
   return {
-    store,
-    clock,
+    ...deps,
     findAccount,
-    rules: new StartRules({ clock, journal, findAccount, startWithinMs: HOUR }),
-    logger: silentLogger,
-    metrics: noMetrics,
+    rules: new StartRules({ clock: deps.clock, journal, findAccount, startWithinMs: HOUR }),
     catalogue: new Catalogue([...PROGRAMS, builtIn]),
     journal,
     secrets: new SecretBox(() => [new Secret('the key of the platform')]),

@@ -6,11 +6,10 @@ import {
   type DataBackupDeps,
 } from '../../src/domains/data-backups/index.ts'
 import { systemClock, type WaitingClock } from '../../src/kernel/clock.ts'
-import { silentLogger } from '../../src/kernel/logger.ts'
-import { noMetrics } from '../../src/kernel/metrics.ts'
 import { createSnapshots } from '../../src/store/files/snapshot.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
+import { domainParts } from './domain-world.ts'
 import { eventually } from './eventually.ts'
 import { temporaryDirectory } from './platform.ts'
 import { testStore } from './store.ts'
@@ -33,23 +32,10 @@ function offsetClock(): OffsetClock {
 
 /** The domain on a database and a directory, as one process has it. */
 export function backupsOf(store: Store, directory: string, deps: Partial<DataBackupDeps> = {}) {
-  const events: string[] = []
-  const alerts: string[] = []
+  const { record, deps: parts } = domainParts<DataBackup>(store, systemClock)
   const domain = dataBackupsDomain.create({
-    store,
+    ...parts,
     clock: systemClock,
-    logger: silentLogger,
-    metrics: noMetrics,
-    events: {
-      append: async (tx, { type, subject }) => tx.afterCommit(() => events.push(`${type} ${subject}`)),
-    },
-    alerts: {
-      raise: async (tx, { alarmId, severity }) => tx.afterCommit(() => alerts.push(`${alarmId} ${severity}`)),
-      recoverIfRaised: async (tx, { alarmId }) =>
-        tx.afterCommit(() => {
-          if (alerts.at(-1)?.endsWith(' ERROR')) alerts.push(`${alarmId} CLOSE`)
-        }),
-    },
     snapshots: createSnapshots(store),
     directory,
     keep: 7,
@@ -59,14 +45,13 @@ export function backupsOf(store: Store, directory: string, deps: Partial<DataBac
   /** A reader may see the end of a backup before its event was recorded here. */
   const ended = async (id: string) => {
     await eventually('the backup has ended', () =>
-      events.some((event) => event.endsWith(id) && !event.startsWith('data.backup.started')),
+      record.events.some(({ type, subject }) => subject === id && type !== 'data.backup.started'),
     )
     return backups.get(id)
   }
   return {
     ...domain,
-    events,
-    alerts,
+    ...record,
     ended,
     files: () => readdirSync(directory).toSorted(),
     request: (note?: string): Promise<DataBackup> =>

@@ -165,7 +165,7 @@ export class MemoryChannel implements PaymentChannel {
       const result = work()
       if (!fault) return result
     }
-    throw new ChannelError(`The call ${call} has failed.`, fault.outcome, { code: 'FAULT' })
+    throw new ChannelError(`The call ${call} has failed.`, fault.outcome, 'FAULT')
   }
 }
 

@@ -2,15 +2,11 @@ import { Menus, type MenuEventData, type MenuNode } from '../../src/domains/menu
 import { placeEdit } from '../../src/domains/menus/items.ts'
 import type { MenuEdit } from '../../src/domains/menus/model.ts'
 import { planEdit, type MenuPlan } from '../../src/domains/menus/plan.ts'
-import type { Clock } from '../../src/kernel/clock.ts'
 import type { ErrorDetail } from '../../src/kernel/errors.ts'
-import { silentLogger } from '../../src/kernel/logger.ts'
-import { noMetrics } from '../../src/kernel/metrics.ts'
-import type { DomainEvent } from '../../src/ports/events.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
-import type { Store, Tx } from '../../src/store/store.ts'
-import { fakeClock } from './clock.ts'
-import { inTransactions, testStores } from './store.ts'
+import type { Tx } from '../../src/store/store.ts'
+import { domainWorld, type domainParts } from './domain-world.ts'
+import { inTransactions } from './store.ts'
 
 /** The nodes that the migration creates. */
 export const SHOP_IDS = [
@@ -22,34 +18,17 @@ export const SHOP_IDS = [
   'shop-account',
 ]
 
-/** The menus of one process, and the events that it has committed. */
-function menusOf(store: Store, clock: Clock) {
-  const events: DomainEvent<MenuEventData>[] = []
-  const service = new Menus({
-    store,
-    clock,
-    logger: silentLogger,
-    metrics: noMetrics,
-    events: { append: async (tx, event) => tx.afterCommit(() => events.push(event)) },
-  })
-  const edit = (tx: Tx, given: MenuEdit, actor: string, revisions?: readonly number[]) =>
-    service.edit(tx, placeEdit(given), actor, revisions)
-  const remove: Menus['remove'] = (...given) => service.remove(...given)
-  return { service, events, menus: inTransactions(store, { edit, remove }, 'edit', 'remove') }
+function menusOf({ deps }: ReturnType<typeof domainParts<MenuEventData>>) {
+  const service = new Menus(deps)
+  const edit = (tx: Tx, change: MenuEdit, actor: string, revisions?: readonly number[]) =>
+    service.edit(tx, placeEdit(change), actor, revisions)
+  const remove: Menus['remove'] = (...args) => service.remove(...args)
+  return { service, menus: inTransactions(deps.store, { edit, remove }, 'edit', 'remove') }
 }
 
-/** The menus of a new database; `another` are those of another store on the same one. */
-export async function menuWorld(dialect: DialectName) {
-  const clock = fakeClock()
-  const stores = await testStores(dialect, clock)
-  const { store, otherStore } = stores
-  return {
-    clock,
-    store,
-    ...menusOf(store, clock),
-    another: { store: otherStore, ...menusOf(otherStore, clock) },
-    [Symbol.asyncDispose]: () => stores[Symbol.asyncDispose](),
-  }
+/** The menus of a new database. */
+export function menuWorld(dialect: DialectName) {
+  return domainWorld(dialect, menusOf)
 }
 
 /** What an edit does, in one go. */

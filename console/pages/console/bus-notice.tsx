@@ -3,17 +3,14 @@ import { Icon } from '../../parts/icon.tsx'
 import type { BusState } from './bus-health.ts'
 
 const busWords = defineWords({
-  en: {
-    offline:
-      'The message bus is offline. Everything else goes on, and nothing is lost: messages wait, and are sent in their order when it is back. Programs that listen to it hear nothing until then.',
-    degraded:
-      'The message bus accepts no messages at the moment. Everything else goes on, and nothing is lost: they wait, and are sent in their order.',
-  },
-  zh: {
-    offline:
-      '消息总线离线。其他功能照常运行，不会丢失任何内容：消息会等待，并在总线恢复后按顺序发送。在此之前，监听总线的程序收不到消息。',
-    degraded: '消息总线暂不接收消息。其他功能照常运行，不会丢失任何内容：消息会等待，并按顺序发送。',
-  },
+  offline: [
+    'The message bus is offline. Everything else goes on, and nothing is lost: messages wait, and are sent in their order when it is back. Programs that listen to it hear nothing until then.',
+    '消息总线离线。其他功能照常运行，不会丢失任何内容：消息会等待，并在总线恢复后按顺序发送。在此之前，监听总线的程序收不到消息。',
+  ],
+  degraded: [
+    'The message bus accepts no messages at the moment. Everything else goes on, and nothing is lost: they wait, and are sent in their order.',
+    '消息总线暂不接收消息。其他功能照常运行，不会丢失任何内容：消息会等待，并按顺序发送。',
+  ],
 })
 
 /** Says what to expect while the bus accepts no messages. */

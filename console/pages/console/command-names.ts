@@ -44,15 +44,15 @@ function readOnce(): void {
 /** Once in a visit: commands have no events. After a failure it is tried again. */
 async function readCommands(): Promise<void> {
   isReading = true
-  const [known, own] = await Promise.all([
+  const [readable, executable] = await Promise.all([
     listKnownCommands(),
     session.may('getCommandPolicy') ? call('listCommands', { query: { limit: MOST_COMMANDS } }) : undefined,
   ])
-  isReading = known.ok
-  if (!known.ok) return
-  const mayRun = own?.ok ? own.value.items : known.value.items
+  isReading = readable.ok
+  if (!readable.ok) return
+  const mayRun = executable?.ok ? executable.value.items : readable.value.items
   batch(() => {
-    commands.value = known.value.items
+    commands.value = readable.value.items
     runnable.value = new Set(mayRun.map(({ id }) => id))
   })
 }

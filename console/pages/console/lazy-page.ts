@@ -10,14 +10,14 @@ export function lazyPage(load: () => Promise<Component<ViewProps>>): Component<V
   return lazyPart(load)
 }
 
-/** The same for another part; `preload` loads it before it is drawn. */
+/** The same as `lazyPage`, for another part; `preload` loads the part before it is drawn. */
 export function lazyPart<Props>(
   load: () => Promise<Component<Props>>,
 ): Component<Props> & { readonly preload: () => Promise<unknown> } {
   return lazy(() => loadUntilThere(load))
 }
 
-/** Repeats what loads a part of the console until the platform can be reached; after an upgrade it loads the new console. */
+/** Loads a part of the console, and tries again until the platform can be reached; after an upgrade it loads the new console. */
 export async function loadUntilThere<T>(load: () => Promise<T>): Promise<T> {
   let isAsked = false
   for (let failures = 1; ; failures++) {
@@ -36,10 +36,10 @@ export async function loadUntilThere<T>(load: () => Promise<T>): Promise<T> {
 
 /** Whether the platform serves another console than this one, whose other parts do not exist any more. */
 async function isReplaced(): Promise<boolean> {
-  const own = document.querySelector('script[type="module"]')?.getAttribute('src')
+  const script = document.querySelector('script[type="module"]')?.getAttribute('src')
   try {
     const answer = await fetch(`${CONSOLE_PATH}/`, { cache: 'no-store' })
-    return answer.ok && typeof own === 'string' && !(await answer.text()).includes(own)
+    return answer.ok && typeof script === 'string' && !(await answer.text()).includes(script)
   } catch {
     return false
   }

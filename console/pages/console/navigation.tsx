@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
 import { useEffect, useRef } from 'preact/hooks'
-import { defineWords } from '../../i18n/language.ts'
+import { defineWords, sameInBoth } from '../../i18n/language.ts'
 import { localNumber, localTimeZone } from '../../i18n/local.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { newItemAddress } from '../../parts/list/new-item.tsx'
@@ -19,17 +19,17 @@ import { isPathOf, pathOf } from './view.ts'
 import { newItemTitle, pageTitle } from './page-words.ts'
 
 const navigationWords = defineWords({
-  en: {
-    awaiting: (count: string) => `${count} await approval`,
-    mentions: (count: string) => `${count} with new comments mention you`,
-    draft: 'an unsaved draft',
-    groups: { shop: 'Shop', operations: 'Operations', vpn: 'VPN', administration: 'Administration' },
-  },
-  zh: {
-    awaiting: (count) => `${count} 项等待审批`,
-    mentions: (count) => `${count} 个提到您的工单有新评论`,
-    draft: '有未保存的草稿',
-    groups: { shop: '商店', operations: '运维', vpn: 'VPN', administration: '管理' },
+  awaiting: [(count: string) => `${count} await approval`, (count) => `${count} 项等待审批`],
+  mentions: [
+    (count: string) => `${count} with new comments mention you`,
+    (count) => `${count} 个提到您的工单有新评论`,
+  ],
+  draft: ['an unsaved draft', '有未保存的草稿'],
+  groups: {
+    shop: ['Shop', '商店'],
+    operations: ['Operations', '运维'],
+    vpn: sameInBoth('VPN'),
+    administration: ['Administration', '管理'],
   },
 })
 
@@ -94,8 +94,8 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
   useEffect(() => {
     navigation.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
   }, [path])
-  const links = (shown: readonly ConsolePage[]) =>
-    shown.map((page) => (
+  const links = (linked: readonly ConsolePage[]) =>
+    linked.map((page) => (
       <PageLink
         key={page.name}
         page={page}
@@ -108,8 +108,8 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
     <nav class="navigation" aria-label={shellWords().navigation} ref={navigation}>
       <ul>{links(pages.filter(({ group }) => group === undefined))}</ul>
       {PAGE_GROUPS.map((group) => {
-        const own = pages.filter((page) => page.group === group)
-        if (own.length === 0) return null
+        const pagesOfGroup = pages.filter((page) => page.group === group)
+        if (pagesOfGroup.length === 0) return null
         const isOpen = !foldedGroups.value.has(group)
         const id = `${onChoice ? 'menu' : 'side'}-${group}`
         return (
@@ -126,7 +126,9 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
             </button>
             {/* What is marked, and where the user is, stays in a folded group. */}
             <ul id={id}>
-              {links(own.filter((page) => isOpen || isPathOf(page.name, path) || marks.has(page.name)))}
+              {links(
+                pagesOfGroup.filter((page) => isOpen || isPathOf(page.name, path) || marks.has(page.name)),
+              )}
             </ul>
           </div>
         )
@@ -148,7 +150,7 @@ interface PageLinkProps {
   readonly onChoice: (() => void) | undefined
 }
 
-/** A page, and the form of what is new in it. */
+/** The link to a page, and the link to its form for a new object. */
 function PageLink({ page, isCurrent, mark, onChoice }: PageLinkProps) {
   const { newItem } = page
   return (

@@ -1,70 +1,46 @@
-import { defineWords } from '../../i18n/language.ts'
+import { defineWords, type Translations } from '../../i18n/language.ts'
+
+interface PageWords {
+  readonly title: Translations<string>
+  readonly newItem?: Translations<string>
+}
 
 /**
  * The title of each page, and of the form for a new object. The navigation has them before a page is loaded; all other
  * words of a page are loaded with it.
  */
 export const PAGE_WORDS = {
-  en: {
-    overview: { title: 'Overview' },
-    'my-work': { title: 'My work' },
-    'my-tokens': { title: 'My tokens' },
-    orders: { title: 'Orders', newItem: 'New order' },
-    payments: { title: 'Payments' },
-    reconciliations: { title: 'Reconciliations', newItem: 'Reconcile a day' },
-    messages: { title: 'Messages' },
-    alerts: { title: 'Alerts' },
-    silences: { title: 'Silences', newItem: 'New silence' },
-    receivers: { title: 'Receivers' },
-    heartbeats: { title: 'Heartbeats', newItem: 'New heartbeat' },
-    tickets: { title: 'Tickets', newItem: 'New ticket' },
-    commands: { title: 'Commands' },
-    executions: { title: 'Executions' },
-    'command-policy': { title: 'Command policy' },
-    menus: { title: 'Menus', newItem: 'New menu' },
-    certificates: { title: 'Certificates', newItem: 'Register a certificate' },
-    'data-backups': { title: 'Data backups', newItem: 'New backup' },
-    'vpn-sessions': { title: 'VPN sessions' },
-    'vpn-audit': { title: 'VPN audit' },
-    audit: { title: 'Audit' },
-    telemetry: { title: 'Telemetry' },
-    webhooks: { title: 'Webhooks', newItem: 'New webhook' },
-    users: { title: 'Users', newItem: 'New user' },
-    settings: { title: 'Settings' },
-  },
-  zh: {
-    overview: { title: '概览' },
-    'my-work': { title: '我的工作' },
-    'my-tokens': { title: '我的令牌' },
-    orders: { title: '订单', newItem: '新建订单' },
-    payments: { title: '支付' },
-    reconciliations: { title: '对账', newItem: '核对某一天' },
-    messages: { title: '消息' },
-    alerts: { title: '告警' },
-    silences: { title: '静默', newItem: '新建静默' },
-    receivers: { title: '接收方' },
-    heartbeats: { title: '心跳', newItem: '新建心跳' },
-    tickets: { title: '工单', newItem: '新建工单' },
-    commands: { title: '命令' },
-    executions: { title: '执行记录' },
-    'command-policy': { title: '命令策略' },
-    menus: { title: '菜单', newItem: '新建菜单' },
-    certificates: { title: '证书', newItem: '登记证书' },
-    'data-backups': { title: '数据备份', newItem: '新建备份' },
-    'vpn-sessions': { title: 'VPN 会话' },
-    'vpn-audit': { title: 'VPN 审计' },
-    audit: { title: '审计' },
-    telemetry: { title: '遥测' },
-    webhooks: { title: 'Webhook', newItem: '新建 Webhook' },
-    users: { title: '用户', newItem: '新建用户' },
-    settings: { title: '设置' },
-  },
-}
+  overview: { title: ['Overview', '概览'] },
+  'my-work': { title: ['My work', '我的工作'] },
+  'my-tokens': { title: ['My tokens', '我的令牌'] },
+  orders: { title: ['Orders', '订单'], newItem: ['New order', '新建订单'] },
+  payments: { title: ['Payments', '支付'] },
+  reconciliations: { title: ['Reconciliations', '对账'], newItem: ['Reconcile a day', '核对某一天'] },
+  messages: { title: ['Messages', '消息'] },
+  alerts: { title: ['Alerts', '告警'] },
+  silences: { title: ['Silences', '静默'], newItem: ['New silence', '新建静默'] },
+  receivers: { title: ['Receivers', '接收方'] },
+  heartbeats: { title: ['Heartbeats', '心跳'], newItem: ['New heartbeat', '新建心跳'] },
+  tickets: { title: ['Tickets', '工单'], newItem: ['New ticket', '新建工单'] },
+  commands: { title: ['Commands', '命令'] },
+  executions: { title: ['Executions', '执行记录'] },
+  'command-policy': { title: ['Command policy', '命令策略'] },
+  menus: { title: ['Menus', '菜单'], newItem: ['New menu', '新建菜单'] },
+  certificates: { title: ['Certificates', '证书'], newItem: ['Register a certificate', '登记证书'] },
+  'data-backups': { title: ['Data backups', '数据备份'], newItem: ['New backup', '新建备份'] },
+  'vpn-sessions': { title: ['VPN sessions', 'VPN 会话'] },
+  'vpn-audit': { title: ['VPN audit', 'VPN 审计'] },
+  audit: { title: ['Audit', '审计'] },
+  telemetry: { title: ['Telemetry', '遥测'] },
+  webhooks: { title: ['Webhooks', 'Webhook'], newItem: ['New webhook', '新建 Webhook'] },
+  users: { title: ['Users', '用户'], newItem: ['New user', '新建用户'] },
+  settings: { title: ['Settings', '设置'] },
+} satisfies Readonly<Record<string, PageWords>>
 
 const pageWords = defineWords(PAGE_WORDS)
 
 /** What is behind `/console/` in the address of a page. */
-export type PageName = keyof typeof PAGE_WORDS.en
+export type PageName = keyof typeof PAGE_WORDS
 
 export function pageTitle(name: PageName): string {
   return pageWords()[name].title

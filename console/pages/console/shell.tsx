@@ -3,25 +3,37 @@ import { ErrorBoundary } from 'preact-iso/lazy'
 import { Route, Router, useLocation } from 'preact-iso/router'
 import { useEffect, useRef } from 'preact/hooks'
 import type { LiveState } from '../../api/live.ts'
+import { language, LANGUAGE_NAMES, LANGUAGES } from '../../i18n/language.ts'
+import { useActions, type Action } from '../../parts/actions/actions.ts'
 import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { newItemAddress, openNewItem } from '../../parts/list/new-item.tsx'
 import type { LivenessProps, LivenessTone } from '../../parts/liveness.tsx'
 import { Modal } from '../../parts/modal.tsx'
 import { partWords } from '../../parts/part-words.ts'
-import { writeLocal, readLocal } from '../../parts/preferences.ts'
+import {
+  writeLocal,
+  readLocal,
+  chooseLanguage,
+  chooseTheme,
+  theme,
+  THEMES,
+  type Theme,
+} from '../../parts/preferences.ts'
 import { EmptyState } from '../../parts/states.tsx'
+import { topBarWords } from '../../parts/top-bar-words.ts'
 import { TopBar } from '../../parts/top-bar.tsx'
 import { useAlertNotices } from './alerts/alert-notices.tsx'
 import { lazyPart } from './lazy-page.ts'
 import { Navigation } from './navigation.tsx'
+import { newItemTitle, pageTitle } from './page-words.ts'
 import { PAGES, type ConsolePage } from './pages.ts'
 import { session, live } from './platform.ts'
 import { shellWords } from './shell-words.ts'
 import { EndWarning } from './sign-in/end-warning.tsx'
 import { signOut } from './sign-out.ts'
 import { useMentionNotices } from './tickets/mention-notices.ts'
-import { useShellActions, type Overlay } from './use-shell-actions.ts'
-import { CONSOLE_PATH, pathOf } from './view.ts'
+import { CONSOLE_PATH, pathOf, isPathOf } from './view.ts'
 
 const TOUR_SEEN = 'platform.tour'
 
@@ -225,4 +237,61 @@ function livenessOf(state: LiveState): LivenessProps {
     text: words.live[state],
     retry: state === 'broken' && { label: words.reconnect, run: () => live.resume() },
   }
+}
+
+/** What may be in front of the page. */
+type Overlay = 'palette' | 'keys' | 'menu' | 'tour'
+
+const LANGUAGE_KEYWORDS = 'language translate english chinese 语言 英文 中文'
+const TOUR_KEYWORDS = 'help introduction guide 帮助 导览 引导'
+const SIGN_OUT_KEYWORDS = 'logout log out logoff quit exit leave 退出 登出 注销'
+const THEME_KEYWORDS: Readonly<Record<Theme, string>> = {
+  system: 'theme appearance automatic 主题 外观 自动',
+  light: 'theme appearance bright day white mode 主题 外观 浅色 明亮 白天',
+  dark: 'theme appearance night black mode 主题 外观 深色 夜间 黑暗',
+}
+
+/** The actions that every page has. */
+function useShellActions(pages: readonly ConsolePage[], overlay: Signal<Overlay | null>): void {
+  const { path, route } = useLocation()
+  useActions(() => {
+    const words = shellWords()
+    const { themes, signOut: signOutTitle } = topBarWords()
+    return [
+      ...pages.map((page) => ({
+        title: words.goTo(pageTitle(page.name)),
+        keywords: page.keywords,
+        keys: `g ${page.key}`,
+        run: () => route(pathOf(page.name)),
+      })),
+      ...newItemActions(pages, path, route),
+      { title: words.openPalette, keys: 'Ctrl-k', isKeyOnly: true, run: () => (overlay.value = 'palette') },
+      { title: words.showKeys, keys: '?', run: () => (overlay.value = 'keys') },
+      { title: words.showTour, keywords: TOUR_KEYWORDS, run: () => (overlay.value = 'tour') },
+      ...LANGUAGES.filter((wanted) => wanted !== language.value).map((wanted) => ({
+        title: words.switchLanguage(LANGUAGE_NAMES[wanted]),
+        keywords: LANGUAGE_KEYWORDS,
+        run: () => chooseLanguage(wanted),
+      })),
+      ...THEMES.filter((wanted) => wanted !== theme.value).map((wanted) => ({
+        title: words.useTheme(themes[wanted]),
+        keywords: THEME_KEYWORDS[wanted],
+        run: () => chooseTheme(wanted),
+      })),
+      { title: signOutTitle, keywords: SIGN_OUT_KEYWORDS, run: () => void signOut() },
+    ]
+  })
+}
+
+/** Opens the form for a new object: on the open page at once, on another page by its address. */
+function newItemActions(
+  pages: readonly ConsolePage[],
+  path: string,
+  route: (address: string) => void,
+): readonly Action[] {
+  return pages.flatMap(({ name, newItem, key }) => {
+    if (!newItem || !session.may(newItem)) return []
+    const run = isPathOf(name, path) ? openNewItem : () => route(newItemAddress(pathOf(name)))
+    return [{ title: newItemTitle(name), keys: `n ${key}`, run }]
+  })
 }

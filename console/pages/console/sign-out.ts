@@ -8,8 +8,11 @@ import { call, session } from './platform.ts'
 import { PROVIDER_SIGN_OUT } from './provider.ts'
 
 const words = defineWords({
-  en: { title: 'Sign out?', text: 'What you have typed and not sent is lost, also the draft of the menus.' },
-  zh: { title: '要退出登录吗？', text: '已填写但尚未提交的内容将丢失，包括菜单草稿。' },
+  title: ['Sign out?', '要退出登录吗？'],
+  text: [
+    'What you have typed and not sent is lost, also the draft of the menus.',
+    '已填写但尚未提交的内容将丢失，包括菜单草稿。',
+  ],
 })
 
 const otherTabs = new BroadcastChannel('platform.sign-out')

@@ -21,7 +21,7 @@ export type ItemOf<Name extends OperationName> =
 
 interface ListOptions<Item, Query> extends Partial<ListSource<Item>> {
   readonly keyOf: (item: Item) => string
-  /** What the page asks for unless the address says otherwise. */
+  /** The parameters of each request, unless the address has others. */
   readonly query?: Query
 }
 
@@ -58,7 +58,6 @@ export function resourceOf<Name extends OperationName>(
   return {
     live,
     prefix,
-    isAbout: () => true,
     read: (id, signal) => call(operation, requestOf(id), signal),
     ...options,
   }

@@ -36,7 +36,7 @@ const NOT_FOUND = 404
 type FindOperation = keyof typeof PAGES_BY_OPERATION
 const FIND_OPERATIONS = Object.keys(PAGES_BY_OPERATION) as FindOperation[]
 
-/** What a text in the command palette may be besides the name of an action: the id of an object. */
+/** The objects that a text in the command palette may name by their ids. */
 export function suggestObjects(text: string, route: (address: string) => void): readonly Action[] {
   const { openOrder, openObject } = shellWords()
   const byId = UUID.test(text) && {
@@ -108,7 +108,7 @@ const SEARCHABLE: readonly Searchable[] = [
   },
 ]
 
-// One letter is the beginning of a word.
+// A single letter is not worth a search.
 const SHORTEST_SEARCH = 2
 
 /** The lists in which a text of the command palette can be searched. */

@@ -3,8 +3,8 @@ import { defineWords } from '../../i18n/language.ts'
 import { call, session } from './platform.ts'
 
 const words = defineWords({
-  en: { you: 'you', channel: (name: string) => `the channel ${name}` },
-  zh: { you: '您', channel: (name) => `支付渠道 ${name}` },
+  you: ['you', '您'],
+  channel: [(name: string) => `the channel ${name}`, (name) => `支付渠道 ${name}`],
 })
 
 // Users have ids of this form; the id of another caller, such as a local tool, is its name.
@@ -12,7 +12,7 @@ const USER_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 const names = new Map<string, Signal<string>>()
 
-// Who moves the order of a payment.
+// The beginning of the actor that moves the order of a payment.
 const CHANNEL = 'payment:'
 
 /** The user who is signed in, the name of another user or of a payment channel, or the begin of an id that has no name. */
@@ -49,8 +49,8 @@ export function enabledUserChoices(): readonly string[] {
 }
 
 function chosenFrom(all: ReadonlySignal<readonly string[]>): readonly string[] {
-  const own = session.bearer.value?.id
-  if (!session.may('listUsers')) return own === undefined ? [] : [own]
+  const me = session.bearer.value?.id
+  if (!session.may('listUsers')) return me === undefined ? [] : [me]
   if (!isReading) void readUsers()
   return all.value
 }
@@ -70,12 +70,12 @@ async function readUsers(): Promise<void> {
   users.value = result.value.items.toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
-// As many as one call takes.
+// The most that one call takes.
 const MOST_NAMES = 50
 // The part of a UUIDv7 that is its time, in milliseconds.
 const SHORT_LENGTH = 13
 
-const asked: string[] = []
+const idsToRead: string[] = []
 
 function shortId(id: string): string {
   return `${id.slice(0, SHORT_LENGTH)}…`
@@ -86,7 +86,7 @@ function askName(id: string): Signal<string> {
   const name = signal(shortId(id))
   names.set(id, name)
   // One call reads all names that are drawn together.
-  if (asked.push(id) === 1) queueMicrotask(() => void readNames(asked.splice(0)))
+  if (idsToRead.push(id) === 1) queueMicrotask(() => void readNames(idsToRead.splice(0)))
   return name
 }
 

@@ -4,6 +4,12 @@ export interface ViewProps {
   readonly id?: string
 }
 
+/** What the drawer of an object gets. */
+export interface DetailProps {
+  readonly id: string
+  readonly onClose: () => void
+}
+
 export const CONSOLE_PATH = '/console'
 
 /** The path of a page of the console, or of the object of it with this id. */

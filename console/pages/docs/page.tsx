@@ -180,12 +180,12 @@ interface TryItProps {
 function TryIt({ api, operation, token }: TryItProps) {
   const parameters = useSignal<Readonly<Record<string, string>>>({})
   const body = useSignal(exampleBody(api, operation))
-  const shown = useSignal('')
+  const response = useSignal('')
   const entries = () => ({ parameters: parameters.value, body: body.value, token: token.value })
   const send = async () => {
     const { path, init } = buildRequest(operation, entries())
-    shown.value = '…'
-    shown.value = await responseText(path, init)
+    response.value = '…'
+    response.value = await responseText(path, init)
   }
   const missing = missingParameters(operation, entries())
   const label = missing.length > 0 ? `Enter ${missing.join(', ')}` : 'Send'
@@ -224,7 +224,7 @@ function TryIt({ api, operation, token }: TryItProps) {
         {label}
       </button>
       <pre class="mono" role="status">
-        {shown.value}
+        {response.value}
       </pre>
     </form>
   )

@@ -61,12 +61,12 @@ function drawCluster(
 function drawBox(user: UserNode, y: number, origin: SlotOrigin): Drawing {
   const { frame, side, parent } = origin
   const x = frame.hub.x + side * frame.userAt
-  const shown = shownAddresses(user)
-  const isCut = shown.length < user.sessions.length
-  const first = y - ((shown.length - 1) * ADDRESS_ROW) / 2
-  const rows = shown.map((session, index) => {
+  const addresses = shownAddresses(user)
+  const isCut = addresses.length < user.sessions.length
+  const first = y - ((addresses.length - 1) * ADDRESS_ROW) / 2
+  const rows = addresses.map((session, index) => {
     const ys = { userY: y, y: first + index * ADDRESS_ROW }
-    return isCut && index === shown.length - 1
+    return isCut && index === addresses.length - 1
       ? drawRest(user, user.sessions.slice(index), ys, origin)
       : drawAddress(user, session, ys, origin)
   })

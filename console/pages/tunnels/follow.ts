@@ -10,7 +10,7 @@ import type { SignOutReason, TunnelsModel } from './model.ts'
 import { toTunnelState, type TunnelsAnswer, type TunnelState } from './tunnel-state.ts'
 import { tunnelWords } from './words.ts'
 
-/** What the reader of the page can do about being signed in. */
+/** The ways to sign in and out, and to ask the gateway again. */
 export interface SignInActions {
   signIn(username: string, password: string): Promise<SignInResult>
   useToken(token: string): void

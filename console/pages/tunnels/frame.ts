@@ -1,4 +1,4 @@
-/** Into what room the picture is drawn: distances in CSS pixels, counted from the middle of a gateway's hub outwards. */
+/** The room in which the picture is drawn: distances in CSS pixels, counted from the middle of a gateway's hub outwards. */
 export interface Frame {
   readonly width: number
   /** Two: users to the right and left of their hub. One: the hub above, users below to the right. */

@@ -27,12 +27,12 @@ export function toGraph(
   return [...gateways, ...unknown]
     .sort((a, b) => compareNames(a.name, b.name))
     .map((gateway) => {
-      const own = byGateway.get(gateway.name) ?? []
+      const ofGateway = byGateway.get(gateway.name) ?? []
       return {
         key: gatewayKey(gateway.name),
         gateway,
-        users: toUsers(gateway.name, own, homes),
-        sessions: own,
+        users: toUsers(gateway.name, ofGateway, homes),
+        sessions: ofGateway,
       }
     })
 }
@@ -48,10 +48,10 @@ function toUsers(
 ): UserNode[] {
   const byUser = Map.groupBy(sessions, (session) => session.user.id)
   return [...byUser]
-    .map(([id, own]) => ({
+    .map(([id, ofUser]) => ({
       key: userKey(id, homes.get(id)?.indexOf(gateway) ?? 0),
-      name: own[0]?.user.name ?? id,
-      sessions: own.toSorted((a, b) => compareNames(a.virtualIp, b.virtualIp)),
+      name: ofUser[0]?.user.name ?? id,
+      sessions: ofUser.toSorted((a, b) => compareNames(a.virtualIp, b.virtualIp)),
     }))
     .sort((a, b) => compareNames(a.name, b.name) || compareNames(a.key, b.key))
 }
@@ -59,7 +59,10 @@ function toUsers(
 function gatewaysByUser(sessions: readonly JudgedSession[]): Map<string, readonly string[]> {
   const byUser = Map.groupBy(sessions, (session) => session.user.id)
   return new Map(
-    [...byUser].map(([id, own]) => [id, [...new Set(own.map(({ gateway }) => gateway))].sort(compareNames)]),
+    [...byUser].map(([id, ofUser]) => [
+      id,
+      [...new Set(ofUser.map(({ gateway }) => gateway))].sort(compareNames),
+    ]),
   )
 }
 

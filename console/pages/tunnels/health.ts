@@ -1,6 +1,6 @@
 import type { Gateway, Session, TunnelState } from './tunnel-state.ts'
 
-/** How well a session does, best first. */
+/** The health of a session, best first. */
 export const HEALTHS = ['fast', 'fair', 'slow', 'measuring', 'silent'] as const
 
 export type Health = (typeof HEALTHS)[number]
@@ -18,7 +18,7 @@ export interface JudgedSession extends Session {
   readonly silentMs: number | null
 }
 
-/** Says how each session does. */
+/** Judges the health of each session. */
 export function judgeSessions({ at, gateways, sessions }: TunnelState): JudgedSession[] {
   const byName = new Map(gateways.map((gateway) => [gateway.name, gateway]))
   return sessions.map((session) => {
@@ -40,19 +40,19 @@ function healthOf({ rttMs }: Session, gateway: Gateway | undefined, silentMs: nu
   return rttMs >= FAIR_FROM_MS ? 'fair' : 'fast'
 }
 
-/** The worst of them; `fast` where there is none. */
+/** The worst health of the sessions; `fast` without sessions. */
 export function worstHealth(sessions: readonly JudgedSession[]): Health {
   return HEALTHS.findLast((health) => sessions.some((session) => session.health === health)) ?? 'fast'
 }
 
-/** How most of them do; the worse one where two are as many, `fast` where there is none. */
+/** The most frequent health; the worse of two that are as frequent, `fast` without sessions. */
 export function typicalHealth(sessions: readonly JudgedSession[]): Health {
   const counts = countByHealth(sessions)
   const most = Math.max(...Object.values(counts))
   return most === 0 ? 'fast' : (HEALTHS.findLast((health) => counts[health] === most) ?? 'fast')
 }
 
-/** How many sessions do how well. */
+/** The number of sessions of each health. */
 export function countByHealth(sessions: readonly JudgedSession[]): Readonly<Record<Health, number>> {
   const counts = { fast: 0, fair: 0, slow: 0, measuring: 0, silent: 0 }
   for (const { health } of sessions) counts[health] += 1

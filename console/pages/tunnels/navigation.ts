@@ -34,7 +34,8 @@ function goTo(node: TreeNode | undefined, otherwise: Step = 'none'): Step {
 export function relatives(nodes: readonly TreeNode[], key: string): ReadonlySet<string> {
   const parents = new Map(nodes.map((node) => [node.key, node.parent]))
   const up: string[] = []
-  for (let each: string | null | undefined = key; each; each = parents.get(each)) up.push(each)
+  for (let ancestor: string | null | undefined = key; ancestor; ancestor = parents.get(ancestor))
+    up.push(ancestor)
   const related = new Set(up)
   const below = new Set([key])
   // A parent stands before its children.

@@ -3,23 +3,25 @@ import type { PollNews } from '../../api/poll.ts'
 import { localNumber } from '../../i18n/local.ts'
 import { useActions } from '../../parts/actions/actions.ts'
 import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
+import { Button } from '../../parts/button.tsx'
 import { CommandLine } from '../../parts/command-line.tsx'
-import { formatDuration } from '../../parts/format.ts'
+import { formatDuration, formatRtt, formatShare } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { focusFindBox } from '../../parts/list/find-box.tsx'
 import type { LivenessProps } from '../../parts/liveness.tsx'
+import { poolTone } from '../../parts/pool-tone.ts'
 import { SignInForm } from '../../parts/sign-in-form.tsx'
 import { EmptyState, Loading } from '../../parts/states.tsx'
+import { Stats, type Stat } from '../../parts/stats.tsx'
 import { TopBar } from '../../parts/top-bar.tsx'
 import type { SignInActions } from './follow.ts'
 import { HealthMark } from './health-mark.tsx'
-import { countByHealth, HEALTHS } from './health.ts'
+import { countByHealth, HEALTHS, medianRtt, type JudgedSession } from './health.ts'
 import type { TunnelsModel } from './model.ts'
 import { Picture } from './picture.tsx'
 import { SessionTable } from './session-table.tsx'
-import { Summary } from './summary.tsx'
 import { toggleHealth } from './table.ts'
-import type { TunnelState } from './tunnel-state.ts'
+import type { TunnelState, Gateway, Pool } from './tunnel-state.ts'
 import { tunnelWords } from './words.ts'
 
 export function TunnelsPage({ model, session }: PageProps) {
@@ -111,9 +113,9 @@ function Forbidden({ model, session }: PageProps) {
           {words.neededRoles} {bearer?.name && words.signedInAs(bearer.name, bearer.roles.join(', '))}
         </p>
         <p>{words.askForRole}</p>
-        <button class="button button-main" type="button" onClick={() => session.signOut()}>
+        <Button kind="main" onClick={() => session.signOut()}>
           {words.otherUser}
-        </button>
+        </Button>
       </EmptyState>
     </div>
   )
@@ -186,9 +188,7 @@ function Toolbar({ model }: { readonly model: TunnelsModel }) {
       </label>
       <div class="actions" role="group" aria-label={showOnly}>
         {HEALTHS.map((health) => (
-          <button
-            class="button"
-            type="button"
+          <Button
             key={health}
             aria-pressed={healths.value.has(health)}
             title={healthWords[health].meaning}
@@ -197,9 +197,125 @@ function Toolbar({ model }: { readonly model: TunnelsModel }) {
             <HealthMark health={health} />
             {healthWords[health].label}
             <span class="muted">{localNumber(counts[health])}</span>
-          </button>
+          </Button>
         ))}
       </div>
     </search>
+  )
+}
+
+interface SummaryProps {
+  readonly state: TunnelState
+  readonly sessions: readonly JudgedSession[]
+}
+
+/** The totals, and how full the pool is. */
+function Summary({ state, sessions }: SummaryProps) {
+  const words = tunnelWords()
+  const users = new Set(sessions.map(({ user }) => user.id)).size
+  const isCut = state.total > sessions.length
+  return (
+    <Stats
+      label={words.totals}
+      stats={[
+        {
+          name: words.sessions,
+          value: localNumber(state.total),
+          note: isCut ? words.shown(localNumber(sessions.length)) : words.openNow,
+        },
+        {
+          name: words.users,
+          value: localNumber(users),
+          note: isCut ? words.amongShown : words.connectedUsers,
+        },
+        gatewayStat(state.gateways),
+        { name: words.roundTrip, value: formatRtt(medianRtt(sessions)), note: words.median },
+        poolStat(state.pool),
+      ]}
+    />
+  )
+}
+
+function gatewayStat(gateways: readonly Gateway[]): Stat {
+  const words = tunnelWords()
+  const away = gateways.filter(({ isAlive }) => !isAlive).length
+  return {
+    name: words.gateways,
+    value: localNumber(gateways.length - away),
+    status:
+      away > 0
+        ? { tone: 'warning', label: words.gatewaysAway(localNumber(away)) }
+        : { tone: 'good', label: words.allUp },
+  }
+}
+
+function poolStat(pool: Pool): Stat {
+  const words = tunnelWords()
+  const tone = poolTone(pool)
+  return {
+    name: words.pool(pool.cidr),
+    value: words.used(formatShare(pool.used, pool.size)),
+    ...(tone !== 'good' && { status: { tone, label: words.poolWarnings[tone] } }),
+    note: <PoolUse pool={pool} />,
+  }
+}
+
+function PoolUse({ pool: { size, used, cooling, free } }: { readonly pool: Pool }) {
+  const words = tunnelWords()
+  return (
+    <>
+      <svg
+        class="pool-bar"
+        role="img"
+        aria-label={words.poolUse(
+          localNumber(used),
+          localNumber(size),
+          localNumber(cooling),
+          localNumber(free),
+        )}
+        width="100%"
+        height="10"
+      >
+        <rect class="pool-free" width="100%" height="10" rx="5" />
+        <PoolParts used={used} cooling={cooling} size={size} />
+      </svg>
+      <span class="pool-legend" aria-hidden="true">
+        <span>
+          <i class="swatch swatch-used" /> {words.used(localNumber(used))}
+        </span>
+        <span>
+          <i class="swatch swatch-cooling" /> {words.cooling(localNumber(cooling))}
+        </span>
+        <span>
+          <i class="swatch swatch-free" /> {words.free(localNumber(free))}
+        </span>
+      </span>
+    </>
+  )
+}
+
+// A narrower one could not be seen.
+const LEAST_PERCENT = 1.2
+
+function PoolParts({ used, cooling, size }: Pick<Pool, 'used' | 'cooling' | 'size'>) {
+  const percent = (part: number) =>
+    part === 0 || size === 0 ? 0 : Math.max(LEAST_PERCENT, (part / size) * 100)
+  return (
+    <>
+      <defs>
+        <pattern
+          id="stripes"
+          width="6"
+          height="6"
+          patternUnits="userSpaceOnUse"
+          patternTransform="rotate(45)"
+        >
+          <rect class="pool-stripe-ground" width="6" height="6" />
+          <rect class="pool-stripe" width="3" height="6" />
+        </pattern>
+      </defs>
+      <rect width={`${percent(used) + percent(cooling)}%`} height="10" fill="url(#stripes)" />
+      <rect class="pool-used" width={`${percent(used)}%`} height="10" />
+    </>
   )
 }

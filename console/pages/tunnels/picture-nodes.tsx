@@ -175,7 +175,7 @@ interface ClusterProps extends ClusterPlace {
   readonly sessions: readonly JudgedSession[]
 }
 
-// Size of the text of a note to that of a name.
+// The size of the text of a note, relative to that of a name.
 const NOTE_SCALE = 0.88
 
 /** A petal for each address, up to a dozen; beyond that the petals show the shares. */
@@ -216,7 +216,7 @@ interface WorstProps {
   readonly side: Side
 }
 
-/** How many do worst, when that is worth a look. */
+/** The number of sessions with the worst health, unless all are fast. */
 function Worst({ sessions, at, side }: WorstProps) {
   const worst = worstHealth(sessions)
   if (worst === 'fast') return null

@@ -2,14 +2,16 @@ import { useComputed, useSignal, type Signal } from '@preact/signals'
 import { useLayoutEffect, useRef, useEffect, useReducer } from 'preact/hooks'
 import { useActions } from '../../parts/actions/actions.ts'
 import { formatRtt } from '../../parts/format.ts'
+import { describeNode } from './describe.ts'
 import { Details } from './details.tsx'
+import type { Frame } from './frame.ts'
 import { sessionKey, type GatewayNode } from './graph.ts'
 import { layoutGraph } from './layout.ts'
 import type { TunnelsModel } from './model.ts'
 import { relatives, stepFor } from './navigation.ts'
+import { NodeShape } from './picture-nodes.tsx'
 import type { Layout, PlacedNode, PlacedEdge } from './placed.ts'
-import { presentItems, type Present } from './presence.ts'
-import { TreeItem, type TreeItemActions } from './tree-item.tsx'
+import { presentItems, type AnimatedItem } from './presence.ts'
 import { tunnelWords } from './words.ts'
 
 // As many as a phone shows on two screens, and a desk on one.
@@ -149,7 +151,9 @@ function focusNode(svg: SVGSVGElement | null, key: string): void {
 function openedUsers(graph: readonly GatewayNode[], selected: string | null): ReadonlySet<string> {
   const opened = graph
     .flatMap(({ users }) => users)
-    .filter(({ key, sessions }) => key === selected || sessions.some((each) => sessionKey(each) === selected))
+    .filter(
+      ({ key, sessions }) => key === selected || sessions.some((session) => sessionKey(session) === selected),
+    )
   return new Set(opened.map(({ key }) => key))
 }
 
@@ -179,22 +183,22 @@ function useWidth(place: { readonly current: HTMLElement | null }, width: Signal
 const PHASE_MS = 700
 
 /** The items, and for a moment the removed ones, so that their removal can be animated. */
-function usePresence<T extends { readonly key: string }>(next: readonly T[]): readonly Present<T>[] {
-  const shown = useRef<readonly Present<T>[]>([])
+function usePresence<T extends { readonly key: string }>(next: readonly T[]): readonly AnimatedItem<T>[] {
+  const present = useRef<readonly AnimatedItem<T>[]>([])
   const [, redraw] = useReducer<number, undefined>((count) => count + 1, 0)
-  shown.current = presentItems(shown.current, next, performance.now(), PHASE_MS)
-  const isChanging = shown.current.some(({ phase }) => phase !== 'here')
+  present.current = presentItems(present.current, next, performance.now(), PHASE_MS)
+  const isChanging = present.current.some(({ phase }) => phase !== 'here')
   useEffect(() => {
     if (!isChanging) return undefined
     const timer = setTimeout(() => redraw(undefined), PHASE_MS)
     return () => clearTimeout(timer)
   })
-  return shown.current
+  return present.current
 }
 
 interface EdgeProps {
   readonly edge: PlacedEdge
-  readonly phase: Present<PlacedEdge>['phase']
+  readonly phase: AnimatedItem<PlacedEdge>['phase']
   readonly isFaint: boolean
 }
 
@@ -226,7 +230,7 @@ function EdgeTime({ edge, label, phase, isFaint }: EdgeTimeProps) {
 }
 
 interface EdgesProps {
-  readonly edges: readonly Present<PlacedEdge>[]
+  readonly edges: readonly AnimatedItem<PlacedEdge>[]
   readonly isFaint: (key: string) => boolean
 }
 
@@ -244,4 +248,61 @@ function Edges({ edges, isFaint }: EdgesProps) {
       )}
     </g>
   )
+}
+
+interface TreeItemActions {
+  /** Marks the node under the pointer or with the focus; null for none. */
+  point(key: string | null): void
+  focus(key: string): void
+  select(node: PlacedNode): void
+  onKeyDown(event: KeyboardEvent, node: PlacedNode): void
+}
+
+interface TreeItemProps {
+  readonly node: PlacedNode
+  readonly phase: AnimatedItem<PlacedNode>['phase']
+  readonly frame: Frame
+  readonly at: number
+  readonly isFaint: boolean
+  readonly isSelected: boolean
+  readonly isTabStop: boolean
+  readonly actions: TreeItemActions
+}
+
+/** A node as an item of the tree, with its label and its keys. */
+function TreeItem({ node, phase, frame, at, isFaint, isSelected, isTabStop, actions }: TreeItemProps) {
+  return (
+    <g
+      data-key={node.key}
+      class={nodeClass(node, phase, isFaint, isSelected)}
+      style={{ transform: `translate(${node.x}px, ${node.y}px)` }}
+      role={phase === 'leaving' ? 'none' : 'treeitem'}
+      aria-hidden={phase === 'leaving'}
+      aria-level={levelOf(node)}
+      aria-selected={isSelected}
+      aria-expanded={node.kind === 'user' ? node.form === 'box' : undefined}
+      aria-label={describeNode(node, at)}
+      tabindex={isTabStop ? 0 : -1}
+      onPointerEnter={() => actions.point(node.key)}
+      onFocus={() => actions.focus(node.key)}
+      onBlur={() => actions.point(null)}
+      onClick={() => actions.select(node)}
+      onKeyDown={(event) => actions.onKeyDown(event, node)}
+    >
+      <g class="node-inner">
+        <NodeShape node={node} frame={frame} at={at} />
+      </g>
+    </g>
+  )
+}
+
+function nodeClass(node: PlacedNode, phase: string, isFaint: boolean, isSelected: boolean): string {
+  const form = node.kind === 'user' ? node.form : node.kind
+  return ['node', `node-${form}`, phase, isFaint && 'faint', isSelected && 'selected']
+    .filter(Boolean)
+    .join(' ')
+}
+
+function levelOf({ kind }: PlacedNode): number {
+  return kind === 'gateway' ? 1 : kind === 'user' || kind === 'more' ? 2 : 3
 }

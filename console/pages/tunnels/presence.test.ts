@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { presentItems, type Present } from './presence.ts'
+import { presentItems, type AnimatedItem } from './presence.ts'
 
 interface Item {
   readonly key: string
@@ -8,7 +8,7 @@ interface Item {
 
 const PHASE_MS = 500
 const items = (...keys: string[]): Item[] => keys.map((key) => ({ key }))
-const phases = (shown: readonly Present<Item>[]) => shown.map(({ key, phase }) => `${key} ${phase}`)
+const phases = (shown: readonly AnimatedItem<Item>[]) => shown.map(({ key, phase }) => `${key} ${phase}`)
 
 test('what is new enters, and is here after the phase', () => {
   const first = presentItems<Item>([], items('a'), 0, PHASE_MS)

@@ -1,5 +1,5 @@
-/** Something that is shown, comes, or has gone and is shown while it leaves. */
-export interface Present<T> {
+/** An item of the picture that enters, stays, or leaves. */
+export interface AnimatedItem<T> {
   readonly key: string
   readonly value: T
   readonly phase: 'entering' | 'here' | 'leaving'
@@ -12,22 +12,24 @@ export interface Present<T> {
  * `here` lasts `phaseMs`.
  */
 export function presentItems<T extends { readonly key: string }>(
-  shown: readonly Present<T>[],
+  present: readonly AnimatedItem<T>[],
   next: readonly T[],
   now: number,
   phaseMs: number,
-): Present<T>[] {
-  const before = new Map(shown.map((item) => [item.key, item]))
+): AnimatedItem<T>[] {
+  const before = new Map(present.map((item) => [item.key, item]))
   const keys = new Set(next.map(({ key }) => key))
-  const isOver = (item: Present<T>) => now - item.since >= phaseMs
-  const there = next.map((value): Present<T> => {
+  const isOver = (item: AnimatedItem<T>) => now - item.since >= phaseMs
+  const there = next.map((value): AnimatedItem<T> => {
     const item = before.get(value.key)
     if (!item || item.phase === 'leaving') return { key: value.key, value, phase: 'entering', since: now }
     return { ...item, value, phase: item.phase === 'entering' && isOver(item) ? 'here' : item.phase }
   })
-  const gone = shown
+  const gone = present
     .filter(({ key }) => !keys.has(key))
-    .map((item): Present<T> => (item.phase === 'leaving' ? item : { ...item, phase: 'leaving', since: now }))
+    .map((item): AnimatedItem<T> =>
+      item.phase === 'leaving' ? item : { ...item, phase: 'leaving', since: now },
+    )
     .filter((item) => !isOver(item))
   return [...there, ...gone]
 }

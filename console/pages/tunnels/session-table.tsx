@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { localNumber, localTime, localWhen } from '../../i18n/local.ts'
+import { Button } from '../../parts/button.tsx'
 import { formatDuration, formatRtt } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Table, type TableHead } from '../../parts/list/table.tsx'
@@ -19,7 +20,7 @@ export function SessionTable({ model }: { readonly model: TunnelsModel }) {
   const words = tunnelWords()
   const most = useSignal(STEP)
   const rows = model.rows.value
-  const shown = rows.slice(0, most.value)
+  const visible = rows.slice(0, most.value)
   return (
     <div class="card pane table-pane">
       <div class="table-head">
@@ -35,15 +36,15 @@ export function SessionTable({ model }: { readonly model: TunnelsModel }) {
         footer={
           <>
             {rows.length === 0 && <NothingFound model={model} />}
-            {rows.length > shown.length && (
+            {rows.length > visible.length && (
               <button class="button table-more" type="button" onClick={() => (most.value += STEP)}>
-                {words.showMore(localNumber(Math.min(STEP, rows.length - shown.length)))}
+                {words.showMore(localNumber(Math.min(STEP, rows.length - visible.length)))}
               </button>
             )}
           </>
         }
       >
-        {shown.map((session) => (
+        {visible.map((session) => (
           <Row key={sessionKey(session)} session={session} model={model} />
         ))}
       </Table>
@@ -148,9 +149,7 @@ function NothingFound({ model }: { readonly model: TunnelsModel }) {
   const { noMatch, showAll } = tunnelWords()
   return (
     <EmptyState icon="search" title={noMatch}>
-      <button
-        class="button"
-        type="button"
+      <Button
         onClick={() => {
           model.words.value = ''
           model.healths.value = new Set()
@@ -158,7 +157,7 @@ function NothingFound({ model }: { readonly model: TunnelsModel }) {
         }}
       >
         {showAll}
-      </button>
+      </Button>
     </EmptyState>
   )
 }

@@ -16,7 +16,7 @@ const COMPARE: Readonly<Record<ColumnName, Compare>> = {
   user: (a, b) => compareNames(a.user.name, b.user.name),
   address: (a, b) => compareNames(a.virtualIp, b.virtualIp),
   gateway: (a, b) => compareNames(a.gateway, b.gateway),
-  // What is not known is worse than any time.
+  // An unknown time is sorted behind all others.
   rtt: (a, b) => order(a.rttMs ?? Infinity, b.rttMs ?? Infinity),
   connected: (a, b) => order(b.connectedAt, a.connectedAt),
 }
@@ -81,7 +81,7 @@ export function findSelection(graph: readonly GatewayNode[], key: string): Selec
     if (gateway.key === key) return { label: gateway.gateway.name, sessions: gateway.sessions }
     for (const user of gateway.users) {
       if (user.key === key) return { label: user.name, sessions: user.sessions }
-      const session = user.sessions.find((each) => sessionKey(each) === key)
+      const session = user.sessions.find((candidate) => sessionKey(candidate) === key)
       if (session) return { label: session.virtualIp, sessions: [session] }
     }
   }

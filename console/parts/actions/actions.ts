@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-/** Something that the user can do: from the command palette, and by keys if it has some. */
+/** Something that the user can do: from the command palette, and with the keys if there are some. */
 export interface Action {
   readonly title: string
   /** Other words by which people look for it, in every language. */

@@ -1,3 +1,4 @@
+import { Button } from '../button.tsx'
 import { Modal } from '../modal.tsx'
 import { partWords } from '../part-words.ts'
 import { availableActions } from './actions.ts'
@@ -38,7 +39,7 @@ function titlesByKeys(): ReadonlyMap<string, string> {
 /** The keys of everything that can be done now. */
 export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   const words = partWords()
-  const shown = Map.groupBy(titlesByKeys(), ([keys]) => groupOf(keys))
+  const titlesByGroup = Map.groupBy(titlesByKeys(), ([keys]) => groupOf(keys))
   return (
     <Modal label={words.keysTitle} onClose={onClose}>
       {/* The button at the end would scroll to the end. */}
@@ -48,15 +49,13 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
       <div class="key-groups">
         {GROUPS.map(
           (group) =>
-            shown.has(group) && (
-              <KeyList key={group} title={words.keyGroups[group]} titles={shown.get(group) ?? []} />
+            titlesByGroup.has(group) && (
+              <KeyList key={group} title={words.keyGroups[group]} titles={titlesByGroup.get(group) ?? []} />
             ),
         )}
       </div>
       <div class="actions actions-end">
-        <button class="button" type="button" onClick={onClose}>
-          {words.close}
-        </button>
+        <Button onClick={onClose}>{words.close}</Button>
       </div>
     </Modal>
   )

@@ -41,7 +41,7 @@ export function isTyping(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')
 }
 
-// A pause that is longer begins a new sequence.
+// After a longer pause the next key begins a new sequence.
 const PAUSE_MS = 1_500
 
 /** Recognizes the keys of actions, also several keys one after the other. */
@@ -60,7 +60,7 @@ export class KeySequence {
         return text
       }
       this.#pressed = keys
-      if (known.some((each) => each.startsWith(`${text} `))) return undefined
+      if (known.some((keysOfAction) => keysOfAction.startsWith(`${text} `))) return undefined
     }
     this.#pressed = []
     return undefined

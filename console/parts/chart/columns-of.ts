@@ -14,7 +14,7 @@ export function sumOf(values: readonly ColumnValue[]): ColumnValue {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }
 
-/** Where a value is known, and none beside it: no line shows it. */
+/** The indexes of the known values without a known neighbour, which no line can show. */
 export function lonePlaces(values: readonly ColumnValue[]): readonly number[] {
   const isKnown = (place: number) => (values[place] ?? null) !== null
   return [...values.keys()].filter((place) => isKnown(place) && !isKnown(place - 1) && !isKnown(place + 1))
@@ -33,7 +33,7 @@ const STEP_DIGITS = [1, 2, 5, 10] as const
 export function scaleOf(most: number): Scale {
   const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, most) / MOST_STEPS)))
   const step =
-    STEP_DIGITS.map((digit) => digit * power).find((each) => each * MOST_STEPS >= most) ?? 10 * power
+    STEP_DIGITS.map((digit) => digit * power).find((size) => size * MOST_STEPS >= most) ?? 10 * power
   const steps = Math.max(1, Math.ceil(most / step))
   return { most: steps * step, ticks: Array.from({ length: steps + 1 }, (_, index) => index * step) }
 }

@@ -29,8 +29,8 @@ export function TimeChart({ label, series, times, current, onCurrent }: TimeChar
   const { most, ticks } = scaleOf(Math.max(0, ...series.flatMap(({ values }) => values.map(Number))))
   const spanMs = (times.at(-1) ?? 0) - (times[0] ?? 0)
   const tick = (index: number) => localTick(times[index] ?? 0, spanMs)
-  const shown = Math.min(current ?? last, last)
-  const valueText = series.map(({ name, values }) => `${name} ${valueOf(values[shown])}`).join(', ')
+  const place = Math.min(current ?? last, last)
+  const valueText = series.map(({ name, values }) => `${name} ${valueOf(values[place])}`).join(', ')
   const choose = (index: number) => onCurrent(Math.max(0, Math.min(last, index)))
   return (
     <div class="time-chart">
@@ -46,13 +46,13 @@ export function TimeChart({ label, series, times, current, onCurrent }: TimeChar
         aria-label={label}
         aria-valuemin={0}
         aria-valuemax={last}
-        aria-valuenow={shown}
-        aria-valuetext={`${tick(shown)}: ${valueText}`}
+        aria-valuenow={place}
+        aria-valuetext={`${tick(place)}: ${valueText}`}
         onKeyDown={(event) => {
           const step = STEPS[event.key]
           if (step === undefined) return
           event.preventDefault()
-          choose(shown + step)
+          choose(place + step)
         }}
         onPointerMove={({ currentTarget, clientX }) => {
           const { left, width } = currentTarget.getBoundingClientRect()
@@ -71,7 +71,7 @@ export function TimeChart({ label, series, times, current, onCurrent }: TimeChar
           {series.map(({ name, values }, index) => (
             <path key={name} class={`time-chart-point course-${index}`} d={pointsOf(values, most)} />
           ))}
-          {current !== null && <path class="time-chart-current" d={`M${shown} 0V${HEIGHT}`} />}
+          {current !== null && <path class="time-chart-current" d={`M${place} 0V${HEIGHT}`} />}
         </svg>
       </div>
       <ol class="time-chart-x" aria-hidden="true">
@@ -120,7 +120,7 @@ function pointsOf(values: readonly ColumnValue[], most: number): string {
     .join('')
 }
 
-/** The line with which a chart draws the course of this place. */
+/** A sample of the line with which a chart draws the series at this index. */
 export function CourseMark({ index }: { readonly index: number }) {
   return (
     <svg class="course-mark" viewBox="0 0 24 8" width="24" height="8" aria-hidden="true">

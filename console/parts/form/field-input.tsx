@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { Button } from '../button.tsx'
 import { partWords } from '../part-words.ts'
 import type { FormField } from './form-fields.ts'
 import { LATEST_INPUT, toLocalInput } from './local-time.ts'
@@ -11,7 +12,7 @@ export interface QuickValue {
 
 /** Files that the value of a field may be read from. */
 export interface FileSource {
-  /** The ends of their names: `.pem,.crt`. */
+  /** The extensions of their names: `.pem,.crt`. */
   readonly accept: string
   readonly read: (file: Blob) => Promise<FileContent>
 }
@@ -29,7 +30,7 @@ export interface FieldInputProps {
   readonly value: string
   readonly files?: FileSource | undefined
   readonly labelOf?: ((path: string, value: string) => string) | undefined
-  /** What a choice says that has no value. */
+  /** The words of a choice without a value. */
   readonly unsetLabel?: string | undefined
   /** Whether a choice has a value and keeps one. */
   readonly isAlwaysSet?: boolean
@@ -100,22 +101,22 @@ function describedBy({ id, hint, fault }: FieldInputProps): string | undefined {
 function Checkboxes({ id, field, fault, value, labelOf, onInput }: FieldInputProps) {
   const chosen = new Set(value.split(',').filter(Boolean))
   const choices = (field.schema.items?.enum ?? []).map(String)
-  const toggle = (each: string) => {
-    const changed = chosen.symmetricDifference(new Set([each]))
+  const toggle = (choice: string) => {
+    const changed = chosen.symmetricDifference(new Set([choice]))
     onInput(choices.filter((choice) => changed.has(choice)).join(','))
   }
   return (
     <>
-      {choices.map((each) => (
-        <label key={each} class="checkbox">
+      {choices.map((choice) => (
+        <label key={choice} class="checkbox">
           <input
-            id={`${id}-${each}`}
+            id={`${id}-${choice}`}
             type="checkbox"
-            checked={chosen.has(each)}
+            checked={chosen.has(choice)}
             aria-invalid={fault !== undefined}
-            onChange={() => toggle(each)}
+            onChange={() => toggle(choice)}
           />
-          {labelOf?.(field.path, each) ?? each}
+          {labelOf?.(field.path, choice) ?? choice}
         </label>
       ))}
     </>
@@ -147,9 +148,9 @@ function Control(props: FieldInputProps) {
       return (
         <select {...common}>
           {!isAlwaysSet && <option value="">{unsetLabel ?? partWords().any}</option>}
-          {choicesOf(field).map((each) => (
-            <option key={each} value={each}>
-              {labelOf?.(path, each) ?? each}
+          {choicesOf(field).map((choice) => (
+            <option key={choice} value={choice}>
+              {labelOf?.(path, choice) ?? choice}
             </option>
           ))}
         </select>
@@ -183,8 +184,8 @@ function TextInput(props: FieldInputProps) {
       />
       {suggestions.length > 0 && (
         <datalist id={list}>
-          {suggestions.map((each) => (
-            <option key={each} value={each} />
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
           ))}
         </datalist>
       )}
@@ -202,9 +203,9 @@ function QuickValues({ label, values, onInput }: QuickValuesProps) {
   return (
     <div class="actions" role="group" aria-label={`${label}: ${partWords().usualValues}`}>
       {values.map(({ label: title, valueOf }) => (
-        <button key={title} class="button" type="button" onClick={() => onInput(valueOf())}>
+        <Button key={title} onClick={() => onInput(valueOf())}>
           {title}
-        </button>
+        </Button>
       ))}
     </div>
   )

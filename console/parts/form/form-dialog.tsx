@@ -8,7 +8,7 @@ import { SchemaForm, type SchemaFormProps } from './schema-form.tsx'
 
 export interface FormDialogProps extends Omit<SchemaFormProps, 'onCancel'> {
   readonly title: string
-  /** What it does. */
+  /** What the form does. */
   readonly text?: string
   readonly onClose: () => void
 }
@@ -31,7 +31,7 @@ export function FormDialog({ title, text, onClose, ...form }: FormDialogProps) {
     onClose()
   }
   const close = async () => {
-    // What is on its way cannot be discarded; the form closes when it has arrived.
+    // A request that is on its way cannot be discarded; the form closes when it is answered.
     if (isSending.current) return
     if (!isTouched.value || (await mayDiscard())) discard()
   }

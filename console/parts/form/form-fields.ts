@@ -174,12 +174,12 @@ const CENTS = 100
 
 interface Notation {
   readonly amount: RegExp
-  /** Between the thousands. */
+  /** The sign between the thousands. */
   readonly group: '' | ',' | '.'
   readonly decimal: ',' | '.'
 }
 
-/** As people write amounts. `1,250` has thousands, because lists show it so; `1.250` may be meant either way. */
+/** The ways in which people write amounts. `1,250` has thousands, because lists show it so; `1.250` may be meant either way. */
 const NOTATIONS: readonly Notation[] = [
   { amount: /^\d+(?:\.\d{1,2})?$/, group: '', decimal: '.' },
   { amount: /^\d+,\d{1,2}$/, group: '', decimal: ',' },
@@ -189,10 +189,10 @@ const NOTATIONS: readonly Notation[] = [
 
 /** `1,299.00` → 129900. Undefined for what is not clearly an amount of at least 0 with at most two decimals. */
 function parseAmount(text: string): number | undefined {
-  const given = text.trim()
-  const notation = NOTATIONS.find(({ amount }) => amount.test(given))
+  const trimmed = text.trim()
+  const notation = NOTATIONS.find(({ amount }) => amount.test(trimmed))
   if (!notation) return undefined
-  const number = given.replaceAll(notation.group, '').replace(notation.decimal, '.')
+  const number = trimmed.replaceAll(notation.group, '').replace(notation.decimal, '.')
   const cents = Math.round(Number(number) * CENTS)
   return Number.isSafeInteger(cents) ? cents : undefined
 }

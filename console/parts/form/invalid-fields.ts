@@ -6,7 +6,7 @@ export interface OwnFault {
   readonly message: string
 }
 
-/** A refusal before anything is sent, in the form of one of the API. */
+/** A failure in the form of the API's, for faults that the console finds before it sends anything. */
 export function invalidFields(faults: readonly OwnFault[]): ApiFailure {
   const message = faults[0]?.message ?? ''
   const details = faults.map((fault) => ({ ...fault, code: 'console' }))

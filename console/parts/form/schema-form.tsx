@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
 import { useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiFailure, FieldFault } from '../../api/operations.ts'
+import { Button } from '../button.tsx'
 import { describeFailure, describeFault } from '../failure-words.ts'
 import { partWords } from '../part-words.ts'
 import { isSessionEnd } from '../report-failure.ts'
@@ -176,7 +177,7 @@ function fieldProps(field: FormField, props: SchemaFormProps) {
   }
 }
 
-/** A flag of an object cannot be taken away from it, nor what it must have. */
+/** Whether a field keeps having a value: an edited object always has its flags and its required fields. */
 function isAlwaysSet({ kind, path, isRequired }: FormField, initial: FormValues = {}): boolean {
   return (kind === 'flag' || isRequired) && (initial[path] ?? '') !== ''
 }
@@ -190,7 +191,7 @@ function incompleteFields(form: HTMLFormElement | null, id: string): ApiFailure 
   return { status: 0, code: 'incomplete', message, details, retryAfterSeconds: null }
 }
 
-/** The platform has not read the fields of a body that is too large. */
+/** Puts the refusal of a body that is too large at its longest field: the platform names none. */
 function atLongestField(failure: ApiFailure, fields: readonly FormField[], values: FormValues): ApiFailure {
   const field = longestField(fields, values)
   const fault = { code: 'console', message: describeFailure(failure) }
@@ -233,7 +234,7 @@ function withoutSecrets(fields: readonly FormField[], values: FormValues): FormV
   return Object.fromEntries(Object.entries(values).filter(([path]) => !secrets.has(path)))
 }
 
-/** A field that is shown in other units than the API has is described in its own. */
+/** The words for a fault. An amount is entered in other units than the API's cents, so that the faults of its number have words of their own. */
 function faultText({ kind }: FormField, fault: FieldFault | undefined): string | undefined {
   if (!fault) return undefined
   return kind === 'amount' && NUMBER_FAULTS.includes(fault.code)
@@ -253,28 +254,18 @@ function FormActions({ action, other, onCancel, isSending, submit }: FormActions
   return (
     <div class="actions actions-end">
       {onCancel && (
-        <button
-          class="button"
-          type="button"
-          aria-disabled={isSending}
-          onClick={() => isSending || onCancel()}
-        >
+        <Button aria-disabled={isSending} onClick={() => isSending || onCancel()}>
           {cancel}
-        </button>
+        </Button>
       )}
       {other && (
-        <button
-          class="button"
-          type="button"
-          aria-disabled={isSending}
-          onClick={() => void submit(other.send)}
-        >
+        <Button aria-disabled={isSending} onClick={() => void submit(other.send)}>
           {other.action}
-        </button>
+        </Button>
       )}
-      <button class="button button-main" type="submit" aria-disabled={isSending}>
+      <Button kind="main" type="submit" aria-disabled={isSending}>
         {isSending ? saving : action}
-      </button>
+      </Button>
     </div>
   )
 }

@@ -3,48 +3,52 @@ import { RelativeTime } from '../relative-time.tsx'
 import { StatusBadge, type BadgeTone } from '../status-badge.tsx'
 import type { TableColumn } from './data-table.tsx'
 
-type Width = Pick<TableColumn<never>, 'isWideOnly' | 'isFromMedium' | 'isOptional'>
+type Layout = Pick<TableColumn<never>, 'isNumeric' | 'isWideOnly' | 'isFromMedium' | 'isOptional'>
 
 /** The fields of an item that have such a value and a title. */
 type KeysOf<Item, Titles, Value> = {
   [Key in keyof Item & keyof Titles & string]: Item[Key] extends Value ? Key : never
 }[keyof Item & keyof Titles & string]
 
-/** The columns of a list that show one field of its items as it is. */
+/** The columns of a list, each under the title of a field: the field in a usual form, or what `cell` draws. */
 export function fieldColumns<Item, Titles extends Readonly<Record<string, string>>>(titles: Titles) {
   type Column = TableColumn<Item>
-  const head = (key: keyof Titles & string, width: Width) => ({ key, title: titles[key] ?? key, ...width })
+  const head = (key: keyof Titles & string, layout: Layout) => ({ key, title: titles[key] ?? key, ...layout })
   return {
-    text: (key: KeysOf<Item, Titles, string | null>, width: Width = {}): Column => ({
-      ...head(key, width),
+    cell: (key: keyof Titles & string, cell: Column['cell'], layout: Layout = {}): Column => ({
+      ...head(key, layout),
+      cell,
+    }),
+    text: (key: KeysOf<Item, Titles, string | null>, layout: Layout = {}): Column => ({
+      ...head(key, layout),
       cell: (item) => <bdi>{String(item[key] ?? '–')}</bdi>,
     }),
-    code: (key: KeysOf<Item, Titles, string | null>, width: Width = {}): Column => ({
-      ...head(key, width),
+    code: (key: KeysOf<Item, Titles, string | null>, layout: Layout = {}): Column => ({
+      ...head(key, layout),
       cell: (item) => <bdi class="mono">{String(item[key] ?? '–')}</bdi>,
     }),
-    number: (key: KeysOf<Item, Titles, number>, width: Width = {}): Column => ({
-      ...head(key, width),
+    number: (key: KeysOf<Item, Titles, number>, layout: Layout = {}): Column => ({
+      ...head(key, layout),
       isNumeric: true,
       cell: (item) => localNumber(Number(item[key])),
     }),
     /** How long ago, or how far ahead; a dash without a time. */
-    time: (key: KeysOf<Item, Titles, string | null>, width: Width = {}, none = '–'): Column => ({
-      ...head(key, width),
+    time: (key: KeysOf<Item, Titles, string | null>, layout: Layout = {}, none = '–'): Column => ({
+      ...head(key, layout),
       cell: ({ [key]: time }) => (typeof time === 'string' ? <RelativeTime time={time} /> : none),
     }),
-    /** Where the time itself is what the item is known by. */
-    exactTime: (key: KeysOf<Item, Titles, string>, width: Width = {}): Column => ({
-      ...head(key, width),
+    /** The full time, for items that are known by their time. */
+    exactTime: (key: KeysOf<Item, Titles, string>, layout: Layout = {}): Column => ({
+      ...head(key, layout),
       cell: (item) => <time dateTime={String(item[key])}>{localTime(String(item[key]))}</time>,
     }),
     status: <Key extends KeysOf<Item, Titles, string>>(
       key: Key,
       tones: Readonly<Record<Item[Key] & string, BadgeTone>>,
       labels: Readonly<Record<Item[Key] & string, string>>,
-      width: Width = {},
+      layout: Layout = {},
     ): Column => ({
-      ...head(key, width),
+      ...head(key, layout),
       cell: ({ [key]: value }) => (
         <StatusBadge tone={tones[value as Item[Key] & string]} label={labels[value as Item[Key] & string]} />
       ),

@@ -90,7 +90,7 @@ interface RowsProps<Item> {
   readonly changed: ReadonlySet<string>
 }
 
-// Fewer rows are read as fast as the line that stands for them.
+// Fewer rows are not worth folding.
 const LEAST_FOLDED = 6
 
 /** The rows, groups of many folded. A group with the object beside the list is unfolded. */
@@ -103,10 +103,10 @@ function Rows<Item>({ items, table, changed }: RowsProps<Item>) {
   if (!groups) return <>{items.map(row)}</>
   return (
     <>
-      {[...Map.groupBy(items, groups.keyOf)].flatMap(([key, own]) => {
-        const [first, ...others] = own
-        if (!first || own.length < LEAST_FOLDED) return own.map(row)
-        const isOpen = unfolded.value.has(key) || own.some((item) => keyOf(item) === selected)
+      {[...Map.groupBy(items, groups.keyOf)].flatMap(([key, members]) => {
+        const [first, ...others] = members
+        if (!first || members.length < LEAST_FOLDED) return members.map(row)
+        const isOpen = unfolded.value.has(key) || members.some((item) => keyOf(item) === selected)
         const toggle = () => (unfolded.value = unfolded.peek().symmetricDifference(new Set([key])))
         const line = (
           <tr key={`group ${key}`} class="row-group">
@@ -118,7 +118,7 @@ function Rows<Item>({ items, table, changed }: RowsProps<Item>) {
             </td>
           </tr>
         )
-        return [line, ...(isOpen ? own.map(row) : [])]
+        return [line, ...(isOpen ? members.map(row) : [])]
       })}
     </>
   )

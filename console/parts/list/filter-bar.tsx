@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import { useId, useRef } from 'preact/hooks'
 import { localTime } from '../../i18n/local.ts'
 import { useActions } from '../actions/actions.ts'
+import { Button } from '../button.tsx'
 import { LATEST_INPUT, toLocalInput } from '../form/local-time.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
@@ -35,20 +36,20 @@ export interface FilterBarProps {
   readonly words: Pick<ListWords, 'fields' | 'find'>
   /** The words for a value of a choice. */
   readonly labelOf: (name: string, value: string) => string
-  /** The search of the list; without it that of its filter. */
+  /** The search box of the list; without one, that of its text filter. */
   readonly findBox?: ComponentChildren
   /** What else the bar has, at its end. */
   readonly children?: ComponentChildren
 }
 
 /** The filters of a list, each a chip with its value; each change is a new address. */
-export function FilterBar({ path, filters, query, words: own, labelOf, findBox, children }: FilterBarProps) {
+export function FilterBar({ path, filters, query, words, labelOf, findBox, children }: FilterBarProps) {
+  const { fields, find } = words
   const { route, url } = useLocation()
-  const words = listWords()
   const bar = useRef<HTMLDivElement>(null)
   /** The name of the filter that the user edits. */
   const edited = useSignal<string | null>(null)
-  const titleOf = ({ name }: ListFilter) => own.fields[name] ?? own.fields[`${name}_at`] ?? name
+  const titleOf = ({ name }: ListFilter) => fields[name] ?? fields[`${name}_at`] ?? name
   const search = filters.find(isSearch)
   const chips = filters.filter((filter) => filter !== search && !isElsewhere(filter))
   const isShown = (filter: ListFilter) =>
@@ -67,11 +68,11 @@ export function FilterBar({ path, filters, query, words: own, labelOf, findBox, 
     if (document.activeElement?.matches('.chip-edit')) returnFocus({ address: url, name })
   }
   return (
-    <div class="list-bar" role="group" aria-label={words.filters} ref={bar}>
+    <div class="list-bar" role="group" aria-label={listWords().filters} ref={bar}>
       {findBox}
       {search && (
         <FindBox
-          label={own.find ?? titleOf(search)}
+          label={find ?? titleOf(search)}
           text={query[search.name]}
           onFind={(text) => route(withFilter(path, query, search.name, text))}
         />
@@ -96,9 +97,9 @@ export function FilterBar({ path, filters, query, words: own, labelOf, findBox, 
         />
       )}
       {isFiltered(query) && (
-        <button class="button button-quiet" type="button" onClick={clear}>
-          {words.clearFilters}
-        </button>
+        <Button kind="quiet" onClick={clear}>
+          {listWords().clearFilters}
+        </Button>
       )}
       {children && <div class="list-bar-end">{children}</div>}
     </div>
@@ -138,7 +139,7 @@ function AddFilter({ choices, onChoose }: ChoicesProps) {
   )
 }
 
-/** The text that is looked for in the items has a box of its own. */
+/** Whether the filter finds a text in the items: it has a box of its own. */
 function isSearch(filter: ListFilter): boolean {
   return filter.kind === 'text' && filter.match === 'part'
 }
@@ -177,7 +178,7 @@ interface FilterChipProps {
 /** A filter with its value: a click changes it, the cross takes it away. */
 function FilterChip({ filter, query, title, labelOf, isOpen, onOpen, onClose, onApply }: FilterChipProps) {
   const words = listWords()
-  const isSet = parametersOf(filter).some((each) => query[each] !== undefined)
+  const isSet = parametersOf(filter).some((name) => query[name] !== undefined)
   return (
     <div class={isSet ? 'chip chip-set' : 'chip'} data-filter={filter.name}>
       <Popover
@@ -311,8 +312,8 @@ function TextEditor({
       />
       {suggestions.length > 0 && (
         <datalist id={id}>
-          {suggestions.map((each) => (
-            <option key={each} value={each} label={wordsOf?.(each)} />
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} label={wordsOf?.(suggestion)} />
           ))}
         </datalist>
       )}
@@ -323,9 +324,9 @@ function TextEditor({
 
 function ApplyButton() {
   return (
-    <button class="button button-main" type="submit">
+    <Button kind="main" type="submit">
       {listWords().apply}
-    </button>
+    </Button>
   )
 }
 
@@ -367,11 +368,11 @@ function PeriodEditor({ filter, query, onApply }: EditorProps<PeriodFilter>) {
         aria-label={words.byHand}
         onSubmit={(event) => {
           event.preventDefault()
-          const given = [...new FormData(event.currentTarget)].map(([name, time]) => [
+          const times = [...new FormData(event.currentTarget)].map(([name, time]) => [
             name,
             timeOf(typeof time === 'string' ? time : ''),
           ])
-          onApply({ ...emptyOf(filter), ...(Object.fromEntries(given) as ListQuery) })
+          onApply({ ...emptyOf(filter), ...(Object.fromEntries(times) as ListQuery) })
         }}
       >
         {from !== null && input(from, words.from)}
@@ -382,7 +383,7 @@ function PeriodEditor({ filter, query, onApply }: EditorProps<PeriodFilter>) {
   )
 }
 
-/** What an input of the reader's time has, as the API has it. */
+/** The value of a `datetime-local` input, which is in the zone of the reader, as the API has it. */
 function timeOf(local: string): string {
   return local && new Date(local).toISOString()
 }

@@ -48,7 +48,7 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
         placeholder={label}
         autocomplete="off"
         value={text.value}
-        // A browser would empty the field.
+        // On Escape a browser would empty the field.
         onKeyDown={(event) => {
           if (event.key !== 'Escape' || event.isComposing) return
           event.preventDefault()

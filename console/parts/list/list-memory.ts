@@ -73,7 +73,7 @@ function readLists(): KeptLists {
 function readList(list: unknown): KeptList {
   const { columns, views } = (list ?? {}) as { columns?: unknown; views?: unknown }
   return {
-    ...(Array.isArray(columns) && { columns: columns.filter((each) => typeof each === 'string') }),
+    ...(Array.isArray(columns) && { columns: columns.filter((column) => typeof column === 'string') }),
     ...(Array.isArray(views) && { views: views.filter(isView) }),
   }
 }
@@ -81,5 +81,5 @@ function readList(list: unknown): KeptList {
 function isView(view: unknown): view is KeptView {
   const { name, query } = (view ?? {}) as { name?: unknown; query?: unknown }
   const values = typeof query === 'object' && query !== null ? Object.values(query) : [0]
-  return typeof name === 'string' && values.every((each) => typeof each === 'string')
+  return typeof name === 'string' && values.every((value) => typeof value === 'string')
 }

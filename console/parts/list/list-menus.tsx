@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { isolateText } from '../../i18n/isolate-text.ts'
+import { Button } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
 import { Popover } from '../popover.tsx'
@@ -12,7 +13,7 @@ import { keepList, keepView, keptList, removeView, renameView, type KeptView } f
 import { addressOf, withCursor, withParameters, type ListQuery } from './list-query.ts'
 import { listWords } from './list-words.ts'
 
-/** What chooses the columns of a list: its address, or else what the user has chosen before. */
+/** The columns that the list shows: those of its address, or else those that the user has chosen before. */
 export function shownColumns<Item>(
   columns: readonly TableColumn<Item>[],
   path: string,
@@ -31,17 +32,17 @@ export interface ListMenuProps {
   readonly path: string
   readonly query: ListQuery
   readonly columns: readonly TableColumn<never>[]
-  readonly shown: readonly TableColumn<never>[]
+  readonly visible: readonly TableColumn<never>[]
 }
 
 /** Chooses the columns of a list; the choice is kept in the browser. */
-export function ColumnsMenu({ path, query, columns, shown }: ListMenuProps) {
+export function ColumnsMenu({ path, query, columns, visible }: ListMenuProps) {
   const { route } = useLocation()
   const words = listWords()
-  const keys = shown.map(({ key }) => key)
+  const keys = visible.map(({ key }) => key)
   const choose = (wanted: readonly string[] | undefined) => {
     keepList(path, (kept) => ({ ...kept, columns: wanted }))
-    // A view with columns of its own is left.
+    // The columns in the address of a view would win over the choice: the view is left.
     if (query['columns'] !== undefined) route(withParameters(path, query, { columns: '' }), true)
   }
   return (
@@ -54,15 +55,15 @@ export function ColumnsMenu({ path, query, columns, shown }: ListMenuProps) {
                 type="checkbox"
                 checked={keys.includes(key)}
                 onChange={({ currentTarget: { checked } }) =>
-                  choose(checked ? [...keys, key] : keys.filter((each) => each !== key))
+                  choose(checked ? [...keys, key] : keys.filter((other) => other !== key))
                 }
               />
               {title}
             </label>
           ))}
-          <button class="button button-quiet" type="button" onClick={() => choose(undefined)}>
+          <Button kind="quiet" onClick={() => choose(undefined)}>
             {words.usualColumns}
-          </button>
+          </Button>
         </>
       )}
     </BarPopover>
@@ -70,18 +71,18 @@ export function ColumnsMenu({ path, query, columns, shown }: ListMenuProps) {
 }
 
 /** The views that the user has kept of a list, and the form that keeps the present one. */
-export function ViewsMenu({ path, query, shown, columns }: ListMenuProps) {
+export function ViewsMenu({ path, query, visible, columns }: ListMenuProps) {
   const words = listWords()
   const views = keptList(path).views ?? []
   /** The view that is being renamed; null for none. */
   const renamed = useSignal<string | null>(null)
   // The line of a removed view goes away, and its button with the focus.
   const returnFocus = useFocusReturn((panel: HTMLElement | null) => panel?.querySelector('input') ?? null)
-  const { cursor: _, ...own } = query
-  const keys = shown.map(({ key }) => key)
+  const { cursor: _, ...firstPage } = query
+  const keys = visible.map(({ key }) => key)
   const isUsual = String(keys) === String(usualKeys(columns))
-  const present: ListQuery = { ...own, ...(!isUsual && { columns: String(keys) }) }
-  const current = views.find((view) => addressOf('', view.query) === addressOf('', own))
+  const present: ListQuery = { ...firstPage, ...(!isUsual && { columns: String(keys) }) }
+  const current = views.find((view) => addressOf('', view.query) === addressOf('', firstPage))
   return (
     <BarPopover label={words.views} face={current?.name} icon="view">
       {(close) => (
@@ -154,24 +155,20 @@ function ViewLine({ path, view: { name, query }, isCurrent, onOpen, onRename, on
       >
         <bdi>{name}</bdi>
       </a>
-      <button
-        class="button button-icon"
-        type="button"
+      <Button
+        kind="icon"
+        icon="edit"
         aria-label={words.renameView(isolateText(name))}
         title={words.rename}
         onClick={onRename}
-      >
-        <Icon name="edit" />
-      </button>
-      <button
-        class="button button-icon"
-        type="button"
+      />
+      <Button
+        kind="icon"
+        icon="close"
         aria-label={words.removeView(isolateText(name))}
         title={words.remove}
         onClick={({ currentTarget }) => onRemove(currentTarget)}
-      >
-        <Icon name="close" />
-      </button>
+      />
     </>
   )
 }
@@ -192,8 +189,8 @@ function NameForm({ label, name, action, onName }: NameFormProps) {
       class="name-form"
       onSubmit={(event) => {
         event.preventDefault()
-        const given = text.value.trim()
-        if (given !== '') onName(given)
+        const trimmed = text.value.trim()
+        if (trimmed !== '') onName(trimmed)
       }}
     >
       <input
@@ -205,9 +202,7 @@ function NameForm({ label, name, action, onName }: NameFormProps) {
         value={text.value}
         onInput={({ currentTarget }) => (text.value = currentTarget.value)}
       />
-      <button class="button" type="submit">
-        {action}
-      </button>
+      <Button type="submit">{action}</Button>
     </form>
   )
 }

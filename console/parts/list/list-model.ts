@@ -11,13 +11,13 @@ export interface ListPage<Item> {
 export interface ListDeps<Item> {
   readonly read: (query: ListQuery, signal: AbortSignal) => Promise<ApiResult<ListPage<Item>>>
   readonly keyOf: (item: Item) => string
-  /** Calls it once after this time. */
+  /** Calls `run` once after this time, in milliseconds. */
   readonly later: (run: () => void, ms: number) => void
 }
 
-// Rows that change faster are drawn together.
+// Changes within this time are drawn together.
 const DRAW_MS = 200
-// While a list changes all the time, it is read again no more often.
+// The shortest time between two readings of a list that keeps changing.
 const REFRESH_MS = 2_000
 
 /** One page of a list, which follows the changes of its items. */

@@ -62,11 +62,11 @@ export type ListQuery = Readonly<Record<string, string>>
 const CURSOR = 'cursor'
 const SORT = 'sort'
 const COLUMNS = 'columns'
-// Whether a list or something else shows the items, such as a board.
+// Whether a list or a board shows the items.
 const VIEW = 'view'
 const NO_FILTERS = new Set([CURSOR, SORT, COLUMNS, VIEW])
 
-/** The parameters of the address that the list has; a value that a filter does not have is left out. */
+/** The parameters of an address that the list knows, without values that their filters do not have. */
 export function readListQuery(query: ListQuery, { filters, sorts = [] }: ListShape): ListQuery {
   const { [CURSOR]: cursor, [SORT]: sort, [COLUMNS]: columns } = query
   return {
@@ -147,9 +147,9 @@ function midnight(now: number, daysLater: number): number {
 
 /** The query as the API has it: with the times of its periods at `now`. */
 export function queryOfApi(query: ListQuery, filters: readonly ListFilter[], now: number): ListQuery {
-  const { [COLUMNS]: _, ...own } = query
+  const { [COLUMNS]: _, ...filterQuery } = query
   const periods = filters.filter((filter) => filter.kind === 'period')
-  return periods.reduce((known, filter) => withTimes(known, filter, now), own)
+  return periods.reduce((changed, filter) => withTimes(changed, filter, now), filterQuery)
 }
 
 function withTimes(query: ListQuery, filter: PeriodFilter, now: number): ListQuery {
@@ -214,7 +214,7 @@ export function hasEmptyPeriod(query: ListQuery, filters: readonly ListFilter[])
   })
 }
 
-/** How the texts of the query are compared; `part` if it has none, as nothing is to be said of that. */
+/** How the text filters of the query compare; `part` without one, which needs no hint. */
 export function textMatchOf(filters: readonly ListFilter[], query: ListQuery): TextMatch {
   const used = filters.find(
     (filter) => filter.kind === 'text' && filter.match !== 'part' && query[filter.name] !== undefined,

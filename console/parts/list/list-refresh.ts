@@ -1,10 +1,10 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 
-/** Reads the list again beside which an object is shown. */
+/** Reads the list again that stands beside the object. */
 export const ListRefresh = createContext<() => void>(() => {})
 
-/** A change of the object calls it: the list then shows the change before its event comes. */
+/** What to call after a change of the object, so that the list shows the change before its event comes. */
 export function useListRefresh(): () => void {
   return useContext(ListRefresh)
 }

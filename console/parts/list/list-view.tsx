@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
 import { serverClock } from '../../api/browser.ts'
 import { localNumber } from '../../i18n/local.ts'
+import { Button } from '../button.tsx'
 import { HowToBegin } from '../how-to-begin.tsx'
 import { Icon } from '../icon.tsx'
 import type { IconName } from '../icons.ts'
@@ -77,16 +78,16 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   const reason = hasEmptyPeriod(query, filters) ? emptyPeriod : props.noMatchReason?.(query)
   const hint = reason ?? matchHints[textMatchOf(filters, query)]
   // The page is not read without need: each of its changes would draw filters and rows again.
-  const item = id === undefined ? undefined : model.page.value?.items.find((each) => keyOf(each) === id)
+  const item = id === undefined ? undefined : model.page.value?.items.find((row) => keyOf(row) === id)
   const refresh = useCallback(() => void model.refreshQuietly(), [model])
   // An item that was just created is shown beside the list before its event comes.
   useEffect(() => {
     if (id !== undefined && !item && model.page.peek()) void model.refreshQuietly()
   }, [id])
   const sort = sortOf(source, query)
-  const shown = shownColumns(columns, path, query, sort?.column)
+  const visible = shownColumns(columns, path, query, sort?.column)
   // A column that is there because of the order is not chosen.
-  const menu = { path, query, columns, shown: shownColumns(columns, path, query, undefined) }
+  const menu = { path, query, columns, visible: shownColumns(columns, path, query, undefined) }
   return (
     <>
       <FilterBar
@@ -107,16 +108,16 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             label={words.list}
             model={model}
             keyOf={keyOf}
-            columns={shown}
+            columns={visible}
             sortOf={(key) =>
               headSort(source, query, key, (value) => route(withParameters(path, query, { sort: value })))
             }
-            hrefOf={(each) => hrefOf(keyOf(each))}
+            hrefOf={(row) => hrefOf(keyOf(row))}
             selected={id ?? null}
             groups={props.groups}
             selection={bulk ? { chosen: selection, titleOf: bulk.titleOf } : undefined}
             empty={
-              <EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty}>
+              <EmptyState icon={icon} title={(isFiltered(query) && words.noMatch) || words.empty}>
                 {hint && <p>{hint}</p>}
                 {!isFiltered(query) && words.how && <HowToBegin {...words.how} />}
               </EmptyState>
@@ -145,17 +146,16 @@ function ExportButton<Item>({ source, query }: ExportButtonProps<Item>) {
     return fetchFile()
   })
   return (
-    <button class="button" type="button" title={exportHint} onClick={() => void run()}>
-      <Icon name="download" />
+    <Button icon="download" title={exportHint} onClick={() => void run()}>
       <span class="bar-label">{runningTitle ?? exportList}</span>
-    </button>
+    </Button>
   )
 }
 
 /** How the list is sorted, if it can be sorted otherwise. */
 function sortOf({ sorts = [], sortedBy }: ListShape, query: ListQuery): ListSort | undefined {
   const value = sortedBy?.(query) ?? query['sort'] ?? ''
-  return sorts.find((each) => each.value === value)
+  return sorts.find((sort) => sort.value === value)
 }
 
 /** What the head of a column does if the list can be sorted by it. */
@@ -165,12 +165,12 @@ function headSort(
   key: string,
   sortBy: (value: string) => void,
 ): TableHead['sort'] {
-  const own = shape.sorts?.find(({ column }) => column === key)
-  if (!own) return undefined
-  const isSorted = sortOf(shape, query) === own
+  const columnSort = shape.sorts?.find(({ column }) => column === key)
+  if (!columnSort) return undefined
+  const isSorted = sortOf(shape, query) === columnSort
   return {
-    direction: isSorted ? own.direction : 'none',
-    onSort: () => sortBy(isSorted ? '' : own.value),
+    direction: isSorted ? columnSort.direction : 'none',
+    onSort: () => sortBy(isSorted ? '' : columnSort.value),
   }
 }
 
@@ -192,11 +192,11 @@ function Pager<Item>({ path, query, model }: PagerProps<Item>) {
   const { back } = useLocation()
   const page = model.page.value
   const words = partWords()
-  const shown = useRef(query['cursor'])
+  const lastCursor = useRef(query['cursor'])
   // Another page is read from its begin; the router scrolls for another path only.
   useEffect(() => {
-    if (shown.current !== query['cursor']) scrollTo(0, 0)
-    shown.current = query['cursor']
+    if (lastCursor.current !== query['cursor']) scrollTo(0, 0)
+    lastCursor.current = query['cursor']
   }, [query['cursor']])
   // Also without the page: the address may have a cursor that leads to none.
   if (isFirstPage(query) && !page?.next_cursor) return null
@@ -207,10 +207,9 @@ function Pager<Item>({ path, query, model }: PagerProps<Item>) {
           <a class="button" href={withCursor(path, query, null)}>
             {words.newest}
           </a>
-          <button class="button" type="button" onClick={back}>
-            <Icon name="newer" />
+          <Button icon="newer" onClick={back}>
             {words.newer}
-          </button>
+          </Button>
         </>
       )}
       {page && <span class="muted">{words.rows(localNumber(page.items.length))}</span>}

@@ -1,21 +1,13 @@
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useLayoutEffect } from 'preact/hooks'
-import { Icon } from '../icon.tsx'
+import { Button } from '../button.tsx'
 import { addressOf } from './list-query.ts'
 
 export interface NewItemDialog {
   readonly onClose: () => void
   /** Closes the dialog, and shows the new item. */
   readonly onCreated: (id: string) => void
-}
-
-/** How an item of a list is created. */
-export interface NewItem {
-  /** The words of the button. */
-  readonly title: string
-  readonly dialog: (dialog: NewItemDialog) => ComponentChildren
 }
 
 const NEW = 'new'
@@ -32,15 +24,15 @@ export function openNewItem(): void {
   openForm?.()
 }
 
-/** The button and the dialog for a new item; nothing of it if the user must not create one. */
-export function useNewItem(newItem: NewItem | false, open: (id: string) => void) {
+/** The button for a new item, and what its form gets while it is open; neither if the user must not create one. */
+export function useNewItem(mayCreate: boolean, title: string, open: (id: string) => void) {
   const isCreating = useSignal(false)
   const create = () => (isCreating.value = true)
   const onClose = () => (isCreating.value = false)
   useLayoutEffect(() => {
-    openForm = newItem === false ? undefined : create
+    openForm = mayCreate ? create : undefined
     return () => (openForm = undefined)
-  }, [newItem === false])
+  }, [mayCreate])
   const { path, query, route } = useLocation()
   const { [NEW]: begins, ...others } = query
   useLayoutEffect(() => {
@@ -49,18 +41,17 @@ export function useNewItem(newItem: NewItem | false, open: (id: string) => void)
     // Once: the form is not open again after a reload, or on the way back.
     route(addressOf(path, others), true)
   }, [begins])
-  if (!newItem) return { button: null, dialog: null }
+  if (!mayCreate) return { button: null, dialog: null }
   const onCreated = (id: string) => {
     onClose()
     open(id)
   }
   return {
     button: (
-      <button class="button button-main" type="button" onClick={create}>
-        <Icon name="plus" />
-        {newItem.title}
-      </button>
+      <Button kind="main" icon="plus" onClick={create}>
+        {title}
+      </Button>
     ),
-    dialog: isCreating.value && newItem.dialog({ onClose, onCreated }),
+    dialog: isCreating.value ? ({ onClose, onCreated } satisfies NewItemDialog) : null,
   }
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { ApiResult } from '../../api/operations.ts'
 import { isolateText } from '../../i18n/isolate-text.ts'
 import { localNumber } from '../../i18n/local.ts'
+import { Button } from '../button.tsx'
 import { confirmAction } from '../confirm.tsx'
 import { describeFailure } from '../failure-words.ts'
 import { Choices, Popover, type Choice } from '../popover.tsx'
@@ -24,7 +25,7 @@ export interface BulkAction<Item> {
   readonly isDestructive?: boolean
 }
 
-/** Changes of which one is chosen in a menu. */
+/** A menu of changes, of which the user chooses one. */
 export interface BulkMenu<Item> {
   readonly title: string
   readonly choices: readonly Choice[]
@@ -107,18 +108,17 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
   const isPossible = ({ appliesTo = () => true }: BulkAction<Item>) => chosen.some(appliesTo)
   const possible = bulk.actions.filter(isPossible)
   const harmless = possible.filter(({ isDestructive }) => !isDestructive)
-  // What cannot be taken back is not beside what is pressed often.
+  // Destructive actions stand at the far end.
   const destructive = possible.filter(({ isDestructive }) => isDestructive)
   const count = words.selected(localNumber(chosen.length))
   const buttonOf = (action: BulkAction<Item>) => (
-    <button
+    <Button
       key={action.title}
-      class={action.isDestructive ? 'button button-danger' : 'button'}
-      type="button"
+      kind={action.isDestructive ? 'danger' : undefined}
       onClick={() => void run(action, chosen)}
     >
       {action.title}
-    </button>
+    </Button>
   )
   return (
     <div class="selection-bar" role="group" aria-label={count}>
@@ -128,9 +128,9 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
         <BulkMenuButton key={menu.title} menu={menu} onChoose={(action) => void run(action, chosen)} />
       ))}
       {bulk.more?.(chosen, choose)}
-      <button class="button button-quiet" type="button" onClick={() => choose([])}>
+      <Button kind="quiet" onClick={() => choose([])}>
         {words.selectNone}
-      </button>
+      </Button>
       {destructive.map(buttonOf)}
       {refused.length > 0 && (
         <ul class="notes">
@@ -189,15 +189,15 @@ function useBulk<Item>(
     const count = localNumber(targets.length)
     const { title, question = words.bulkQuestion(title), done = words.bulkDone(title) } = action
     const { text, isDestructive = false } = action
-    const asked = {
+    const confirmation = {
       title: question(count),
       action: title,
       isDestructive,
       ...(text !== undefined && { text }),
     }
-    // One item is changed as on its page, where only what cannot be undone asks.
+    // A single item is changed as in its drawer, where only a change that cannot be undone asks.
     const asks = targets.length > 1 || isDestructive
-    if (asks && !(await confirmAction(asked))) return
+    if (asks && !(await confirmAction(confirmation))) return
     const progress = (index: number) => (sent.value = words.sentOf(localNumber(index), count))
     progress(0)
     const outcome = await sendEach(targets, action.send, progress)
@@ -211,7 +211,7 @@ function useBulk<Item>(
   return { run, sent: sent.value, refused: refused.value }
 }
 
-// More titles make no short message.
+// A toast with more titles would be too long.
 const MOST_NAMED = 3
 
 /** What was done, and which items stayed as they were and why. */

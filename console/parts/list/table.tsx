@@ -33,7 +33,7 @@ export function Table({ label, heads, isBusy = false, children, footer }: TableP
   const frame = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => () => leaveTable(frame.current), [])
   return (
-    <div ref={frame} class="table-frame" role="region" aria-label={label} tabIndex={0}>
+    <div ref={frame} class="table-frame card" role="region" aria-label={label} tabIndex={0}>
       <table class="data-table" aria-busy={isBusy} onPointerOver={nameCutText}>
         <thead>
           <tr>
@@ -49,7 +49,7 @@ export function Table({ label, heads, isBusy = false, children, footer }: TableP
   )
 }
 
-/** A text that has no room is the title of its place, as long as it has none. */
+/** Gives a text that is cut a title with the whole text, unless it has a title. */
 function nameCutText({ target }: PointerEvent): void {
   const place = target instanceof Element ? target.closest<HTMLElement>('.row-link, bdi') : null
   if (!place || place.title !== '') return

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ResourceModel } from './resource-model.ts'
 
-// Whoever waits longer rather sees what there is.
+// After this time the page shows the answers that have come.
 const PATIENCE_MS = 1_500
 
 /**

@@ -43,9 +43,9 @@ export interface Changing<T> {
    * the user keeps the other version.
    */
   readonly apply: (change: Change<T>, etag?: string | null) => Promise<ApiFailure | null>
-  /** Does the same, and shows a refusal as a toast. */
+  /** Does the same as `apply`, and shows a refusal as a toast. */
   readonly applyAndReport: (change: Change<T>) => Promise<void>
-  /** To be drawn with the object. */
+  /** The dialog of an open conflict, to be drawn with the object. */
   readonly conflict: ComponentChildren
 }
 
@@ -93,19 +93,19 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
   }
   const applyAndReport = async (change: Change<T>) => {
     const failure = await apply(change)
-    // A conflict has been seen.
+    // The user has already seen the conflict.
     if (failure && !(failure.status === 412 && change.compare)) reportFailure(failure)
   }
-  const shown = pending.value
+  const openConflict = pending.value
   return {
     apply,
     applyAndReport,
-    conflict: shown && (
+    conflict: openConflict && (
       <Conflict
-        fields={shown.fields}
-        onKeep={() => shown.decide('keep')}
-        onApply={shown.isPossible ? () => shown.decide('apply') : undefined}
-        onClose={() => shown.decide('none')}
+        fields={openConflict.fields}
+        onKeep={() => openConflict.decide('keep')}
+        onApply={openConflict.isPossible ? () => openConflict.decide('apply') : undefined}
+        onClose={() => openConflict.decide('none')}
       />
     ),
   }

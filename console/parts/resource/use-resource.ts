@@ -9,9 +9,9 @@ export interface ResourceSource<T> {
   /** Begin of the subjects after which the object may have changed. */
   readonly prefix: string
   readonly read: (id: string, signal: AbortSignal) => Promise<ApiResult<T>>
-  /** Whether an event is about this object. */
-  readonly isAbout: (event: LiveEvent, id: string) => boolean
-  /** An object that changes all the time is read again no more often; without it, at each event. */
+  /** Whether an event is about this object; without it, each is. */
+  readonly isAbout?: (event: LiveEvent, id: string) => boolean
+  /** The shortest time between two readings of an object that keeps changing; without it, each event reads the object. */
   readonly pauseMs?: number
 }
 
@@ -20,7 +20,7 @@ export function useResource<T>(source: ResourceSource<T>, id: string): ResourceM
   const model = useMemo(() => new ResourceModel<T>((signal) => source.read(id, signal)), [source, id])
   useEffect(() => {
     void model.refresh()
-    const { live, prefix, isAbout, pauseMs = 0 } = source
+    const { live, prefix, isAbout = () => true, pauseMs = 0 } = source
     const unsubscribe = live.subscribe({
       prefix,
       onEvent(event) {

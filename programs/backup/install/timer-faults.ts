@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { linkedTimeZone } from '../../../src/config/system-time-zone.ts'
+import { linkedTimeZone } from '../../../src/config/backup-types.ts'
 import { sentenceWith } from '../../../src/kernel/errors.ts'
 import type { InstalledProgram, InstallSettings } from './settings.ts'
 import { authorshipOf } from './unit-text.ts'

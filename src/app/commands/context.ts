@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { loadConfig, type LoadedConfig } from '../../config/config.ts'
-import { describeConfig } from '../../config/describe.ts'
+import { loadConfig, type LoadedConfig, describeConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
 import type { tokenLifetime } from '../../config/schema.ts'
 import type { AuditRecord } from '../../kernel/audit.ts'

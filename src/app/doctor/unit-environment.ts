@@ -6,6 +6,7 @@ import { variablesOf } from '../../config/setting.ts'
 import { didYouMean } from '../../config/config-error.ts'
 import { fine, skipped, warning, type CheckFinding } from './check.ts'
 import { shellWord } from '../../kernel/text.ts'
+import { errorCode } from '../../kernel/errors.ts'
 
 /** Beside the configuration; the units load it (EnvironmentFile), other commands do not. docs/guide/installing.md */
 const FILE_NAME = 'platform.env'
@@ -26,7 +27,7 @@ function variablesIn(path: string): string[] | 'absent' | 'unreadable' {
     const text = readFileSync(path, 'utf8')
     return [...text.matchAll(/^[ \t]*([A-Za-z_]\w*)[ \t]*=/gm)].map(([, name = '']) => name)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'absent' : 'unreadable'
+    return errorCode(error) === 'ENOENT' ? 'absent' : 'unreadable'
   }
 }
 

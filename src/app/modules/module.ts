@@ -4,13 +4,13 @@ import type { ModuleName } from '../../config/value-types.ts'
 import type { HttpServer } from '../../infra/http/server.ts'
 import { TlsCertificate, type TlsContext } from '../../infra/http/tls-certificate.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { AppError, errorMessage } from '../../kernel/errors.ts'
-import type { Job } from '../../kernel/job.ts'
+import { AppError, errorMessage, errorCode } from '../../kernel/errors.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { Base } from '../base.ts'
-import { ERROR_CODES, EVENT_TYPES, runnersOf } from '../domains.ts'
+import { ERROR_CODES, EVENT_TYPES, runnersOf, jobsOf } from '../domains.ts'
 import { isPlainForOthers } from '../own-listeners.ts'
 import { VERSION } from '../version.ts'
+import type { Job } from '../../kernel/job.ts'
 
 export interface FirstAdmin {
   readonly name: string
@@ -86,9 +86,9 @@ const PLAIN =
 
 /** Says which setting to change, and why. */
 export function listenFailure(setting: string, wanted: ListenAddress, cause: unknown): AppError {
-  // It names its own setting: the address is not the cause.
+  // Its message names another setting, which is the cause.
   if (cause instanceof AppError) return cause
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const code = errorCode(cause) ?? ''
   const { reason, remedy } = LISTEN_FAILURES[code] ?? {
     reason: errorMessage(cause),
     remedy: 'remove the cause',
@@ -115,4 +115,20 @@ export const LISTEN_FAILURES: Readonly<Record<string, ListenFailure>> = {
     reason: 'this port needs privileges',
     remedy: 'let a reverse proxy listen on this port',
   },
+}
+
+/** The background jobs and runners, and health and metrics of a process that runs nothing else. */
+export async function openWorker(context: ModuleContext): Promise<Job[]> {
+  const { config, operations, domains } = context
+  if (config.worker.listen) {
+    const { createHttpServer } = await import('../../infra/http/server.ts')
+    const server = await createHttpServer({
+      ...httpOptions(context, 'worker'),
+      routes: operations,
+      identify: () => undefined,
+    })
+    await listen(context, 'worker', server, config.worker.listen)
+  }
+  startRunners(context, 'worker')
+  return jobsOf(domains, 'worker')
 }

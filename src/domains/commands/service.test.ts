@@ -29,7 +29,7 @@ onEveryDialect('the requests for commands', (dialect) => {
     const execution = await w.commands.request('restart', { params: { unit: 'db' }, reason: null }, ADMIN)
     assert.deepEqual([execution.status, execution.expiresAt], ['queued', w.clock.now() + HOUR])
     assert.deepEqual(await w.commands.execution(execution.id, ADMIN), execution)
-    assert.deepEqual(w.events, [{ type: 'command.requested', data: execution }])
+    assert.deepEqual(w.events, [{ type: 'command.requested', subject: execution.id, data: execution }])
   })
 
   test('is told to the receivers of approvals, and so is its decision', async () => {

@@ -123,7 +123,7 @@ onEveryDialect('the worker of commands', (dialect) => {
     assert.equal(await w.upkeep.endOverdue(10), 0)
     const { status, statusReason } = await w.service.execution(late.id, ADMIN)
     assert.deepEqual([status, statusReason], ['expired', 'not_started'])
-    assert.deepEqual(w.alerts, [`command.not_started:${late.id} ERROR`])
+    assert.deepEqual(w.alertLines(), [`command.not_started:${late.id} ERROR`])
     w.clock.advance(HOUR)
     w.startWorker()
     await becomes(w, claimed.id, 'expired')
@@ -253,7 +253,7 @@ onEveryDialect('the worker of commands', (dialect) => {
     await worker.stop()
     const { output } = await becomes(w, id, 'incomplete')
     assert.match(output, /its worker was stopped/)
-    await eventually('its alert', () => w.alerts.join() === `command.incomplete:${id} ERROR`, SLOW)
+    await eventually('its alert', () => w.alertLines().join() === `command.incomplete:${id} ERROR`, SLOW)
   })
 
   test('a run whose worker does not renew its lease is incomplete, and is not run again', async () => {
@@ -270,7 +270,7 @@ onEveryDialect('the worker of commands', (dialect) => {
     clock.advance(1)
     assert.equal(await upkeep.endAbandoned(), 1)
     assert.equal(await upkeep.endAbandoned(), 0)
-    assert.deepEqual(w.alerts, [`command.incomplete:${id} ERROR`])
+    assert.deepEqual(w.alertLines(), [`command.incomplete:${id} ERROR`])
     // The worker notices at its next renewal, and ends the program; its outcome changes nothing.
     await w.clock.pass(LEASE_MS / 3)
     await eventually('the program is ended', () => w.started[0]?.terminate.aborted, SLOW)

@@ -53,8 +53,8 @@ onEveryDialect('data backups', (dialect) => {
       [1, 0, migrations.length],
     )
     assert.ok(verifiedAt !== null && finishedAt !== null && verifiedAt <= finishedAt)
-    assert.deepEqual(w.events, [`data.backup.started ${id}`, `data.backup.completed ${id}`])
-    assert.deepEqual(w.alerts, [])
+    assert.deepEqual(w.eventLines(), [`data.backup.started ${id}`, `data.backup.completed ${id}`])
+    assert.deepEqual(w.alertLines(), [])
   })
 
   test('one backup runs at a time over all processes', async () => {
@@ -100,14 +100,14 @@ onEveryDialect('data backups', (dialect) => {
       assert.deepEqual(warnings, ['data backup failed'])
       assert.deepEqual([failed.status, failed.error, failed.sha256], ['failed', 'The disk is full.', null])
       assert.deepEqual(w.files(), [])
-      assert.deepEqual(w.alerts, [FAILED])
+      assert.deepEqual(w.alertLines(), [FAILED])
       await assert.rejects(w.backups.file(failed.id), { code: 'backup_file_not_found' })
       isBroken = false
       await w.make()
-      assert.deepEqual(w.alerts, [FAILED, RECOVERED])
+      assert.deepEqual(w.alertLines(), [FAILED, RECOVERED])
       await w.make()
-      assert.deepEqual(w.alerts, [FAILED, RECOVERED])
-      assert.deepEqual(w.events.slice(0, 2), [
+      assert.deepEqual(w.alertLines(), [FAILED, RECOVERED])
+      assert.deepEqual(w.eventLines().slice(0, 2), [
         `data.backup.started ${failed.id}`,
         `data.backup.failed ${failed.id}`,
       ])
@@ -145,7 +145,10 @@ onEveryDialect('data backups', (dialect) => {
     await assert.rejects(w.backups.get(one.id), { code: 'backup_not_found' })
     await w.backups.maintain()
     assert.deepEqual(w.files(), [])
-    assert.deepEqual(w.events.slice(-2), [`data.backup.deleted ${one.id}`, `data.backup.deleted ${two.id}`])
+    assert.deepEqual(w.eventLines().slice(-2), [
+      `data.backup.deleted ${one.id}`,
+      `data.backup.deleted ${two.id}`,
+    ])
     await assert.rejects(
       w.store.write((tx) => w.backups.remove(tx, one.id, 'ada')),
       { code: 'backup_not_found' },
@@ -159,7 +162,7 @@ onEveryDialect('data backups', (dialect) => {
     )
     const { id } = await w.make()
     await w.store.write((tx) => w.backups.remove(tx, id, 'ada'))
-    assert.deepEqual(w.alerts, [FAILED, RECOVERED])
+    assert.deepEqual(w.alertLines(), [FAILED, RECOVERED])
   })
 
   test('deleting an earlier failed backup leaves the alert of the last one', async () => {
@@ -170,7 +173,7 @@ onEveryDialect('data backups', (dialect) => {
     const { id } = await w.make()
     await w.make()
     await w.store.write((tx) => w.backups.remove(tx, id, 'ada'))
-    assert.deepEqual(w.alerts, [FAILED, FAILED])
+    assert.deepEqual(w.alertLines(), [FAILED, FAILED])
   })
 
   test('a completed backup recovers the alert in a database that was restored meanwhile', async () => {
@@ -189,7 +192,7 @@ onEveryDialect('data backups', (dialect) => {
     })
     isBroken = false
     await w.make()
-    assert.deepEqual(w.alerts, [FAILED, RECOVERED])
+    assert.deepEqual(w.alertLines(), [FAILED, RECOVERED])
   })
 
   test('a request for data.prune that would keep fewer than 1 or more than 1,000 backups is refused', async () => {
@@ -213,7 +216,7 @@ onEveryDialect('data backups', (dialect) => {
     await w.backups.removeFiles()
     assert.equal(w.files().length, 2)
     assert.deepEqual(await prune(1), { removed: ids.slice(1, 2), kept: ids.slice(0, 1) })
-    assert.equal(w.events.filter((event) => event.startsWith('data.backup.deleted')).length, 3)
+    assert.equal(w.eventLines().filter((event) => event.startsWith('data.backup.deleted')).length, 3)
   })
 
   test('without enough space a backup is refused, and nothing is written', async () => {
@@ -259,13 +262,13 @@ onEveryDialect('data backups', (dialect) => {
       [['failed', 'worker']],
     )
     assert.match(items[0]?.error ?? '', /^A backup needs \d+ bytes in .*, and \d+ are free/)
-    assert.deepEqual(w.alerts, [FAILED])
+    assert.deepEqual(w.alertLines(), [FAILED])
     databaseBytes = 1
     w.clock.jump(30 * MINUTE)
     await w.backups.maintain()
     const newest = (await w.backups.list(FIRST_PAGE)).items[0]?.id ?? ''
     assert.equal((await w.ended(newest)).status, 'completed')
-    assert.deepEqual(w.alerts, [FAILED, RECOVERED])
+    assert.deepEqual(w.alertLines(), [FAILED, RECOVERED])
   })
 
   test('without a usable directory a backup is refused, and one of the worker has failed', async () => {
@@ -282,7 +285,7 @@ onEveryDialect('data backups', (dialect) => {
       ['failed'],
     )
     assert.match(items[0]?.error ?? '', /^The directory of the backups, .*, cannot be used: EEXIST/)
-    assert.deepEqual(w.alerts, [FAILED])
+    assert.deepEqual(w.alertLines(), [FAILED])
   })
 
   test('failed backups are deleted after 90 days, as by an operator', async () => {
@@ -294,12 +297,12 @@ onEveryDialect('data backups', (dialect) => {
     w.clock.jump(90 * DAY - MINUTE)
     await w.backups.maintain()
     assert.equal((await w.backups.list(FIRST_PAGE)).items.length, 1)
-    assert.deepEqual(w.alerts, [FAILED])
+    assert.deepEqual(w.alertLines(), [FAILED])
     w.clock.jump(2 * MINUTE)
     await w.backups.maintain()
     assert.equal((await w.backups.list(FIRST_PAGE)).items.length, 0)
-    assert.equal(w.events.at(-1), `data.backup.deleted ${id}`)
-    assert.deepEqual(w.alerts, [FAILED, RECOVERED])
+    assert.equal(w.eventLines().at(-1), `data.backup.deleted ${id}`)
+    assert.deepEqual(w.alertLines(), [FAILED, RECOVERED])
   })
 
   test('a file that was changed or removed is not sent', async () => {

@@ -15,7 +15,7 @@ import type {
 import { failedResult } from './batch.ts'
 import { SubjectBackoff } from './subject-backoff.ts'
 
-export interface DispatcherOptions {
+export interface DispatcherDeps {
   readonly bus: Bus
   readonly outbox: Outbox
   readonly lease: DeliveryLease
@@ -39,10 +39,7 @@ const MAX_FLOWING = 10_000
  * the lease delivers for all.
  */
 export class Dispatcher implements Delivery {
-  readonly #bus: Bus
-  readonly #outbox: Outbox
-  readonly #lease: DeliveryLease
-  readonly #clock: Clock
+  readonly #deps: DispatcherDeps
   readonly #outage: Outage
   readonly #refusal: Outage
   readonly #results: Counter
@@ -58,11 +55,9 @@ export class Dispatcher implements Delivery {
   #connectionCount = 0
   #running: Promise<void> | undefined
 
-  constructor({ bus, outbox, lease, clock, logger, metrics }: DispatcherOptions) {
-    this.#bus = bus
-    this.#outbox = outbox
-    this.#lease = lease
-    this.#clock = clock
+  constructor(deps: DispatcherDeps) {
+    const { bus, clock, logger, metrics } = deps
+    this.#deps = deps
     this.#outage = createOutage(logger, 'outbox', { clock })
     this.#refusal = createOutage(logger, 'delivery', { clock })
     this.#backoff = new SubjectBackoff(clock)
@@ -95,7 +90,7 @@ export class Dispatcher implements Delivery {
   }
 
   waitForSettlement(id: string, withinMs: number): Promise<void> {
-    if (this.#bus.state !== 'connected' || !this.#holdsLease) return Promise.resolve()
+    if (this.#deps.bus.state !== 'connected' || !this.#holdsLease) return Promise.resolve()
     return new Promise((resolve) => {
       const waiters = this.#waiters.getOrInsertComputed(id, () => new Set())
       const done = () => {
@@ -136,7 +131,7 @@ export class Dispatcher implements Delivery {
   async #poll(): Promise<number> {
     try {
       // Without a bus this process must not keep the lease from one that is connected.
-      if (this.#bus.state !== 'connected') await this.#releaseLease()
+      if (this.#deps.bus.state !== 'connected') await this.#releaseLease()
       else {
         const isHeld = await this.#takeLease()
         if (isHeld) await this.#drain()
@@ -150,21 +145,21 @@ export class Dispatcher implements Delivery {
   }
 
   async #takeLease(): Promise<boolean> {
-    this.#holdsLease = await this.#lease.hold()
+    this.#holdsLease = await this.#deps.lease.hold()
     return this.#holdsLease
   }
 
   async #releaseLease(): Promise<void> {
     if (!this.#holdsLease) return
     this.#holdsLease = false
-    await this.#lease.release()
+    await this.#deps.lease.release()
   }
 
   async #drain(): Promise<void> {
-    while (!this.#isClosing && this.#bus.state === 'connected' && (await this.#takeLease())) {
+    while (!this.#isClosing && this.#deps.bus.state === 'connected' && (await this.#takeLease())) {
       const waiting = this.#backoff.waiting()
       if (waiting.length > MAX_EXCLUDED) return
-      const pending = await this.#outbox.pending(BATCH_SIZE, waiting)
+      const pending = await this.#deps.outbox.pending(BATCH_SIZE, waiting)
       const settled = await this.#deliver(this.#firstOfStopped(pending))
       if (settled === 0) return
     }
@@ -188,11 +183,11 @@ export class Dispatcher implements Delivery {
   async #deliver(batch: readonly OutboxMessage[]): Promise<number> {
     if (batch.length === 0) return 0
     const connection = this.#connectionCount
-    const begin = this.#clock.monotonic()
-    const results = toSettlement(batch, await this.#bus.publish(batch))
-    recordDeliveries(results, this.#clock.monotonic() - begin)
+    const begin = this.#deps.clock.monotonic()
+    const results = toSettlement(batch, await this.#deps.bus.publish(batch))
+    recordDeliveries(results, this.#deps.clock.monotonic() - begin)
     const skipped = new Set(
-      await this.#outbox.settle({ ...results, failed: firstOfEachSubject(results.failed) }),
+      await this.#deps.outbox.settle({ ...results, failed: firstOfEachSubject(results.failed) }),
     )
     this.#count(results)
     const isSettled = ({ seq }: OutboxMessage) => !skipped.has(seq)
@@ -224,7 +219,7 @@ export class Dispatcher implements Delivery {
   /** A missing stream has lines of its own in the log. */
   #noteRefusal(failed: readonly UndeliveredMessage[]): void {
     const first = failed.find(({ fault }) => fault !== 'no_stream')
-    if (first && this.#bus.state === 'connected') {
+    if (first && this.#deps.bus.state === 'connected') {
       const { subject, reason } = first
       this.#refusal.fails(new Error(`${subject}: ${reason}`))
     } else if (this.#backoff.isEmpty) this.#refusal.works()

@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { errorMessage } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { subjectsOf } from './platform-stream.ts'
+import { subjectsOf } from './jetstream.ts'
 import { awaitGreeting, connectLimited, parseServer } from './transport.ts'
 import { patternCovers } from './subjects.ts'
 

@@ -54,11 +54,7 @@ export function createNatsBus(options: NatsBusOptions): Bus {
 class NatsBus implements Bus {
   /** In the order in which they are tried. */
   #servers: readonly string[]
-  readonly #name: string
-  readonly #logger: Logger
-  readonly #clock: Clock
-  readonly #streamSubjects: readonly string[]
-  readonly #replicas: number | undefined
+  readonly #options: NatsBusOptions
   readonly #jetStream = new JetStreamOpener()
   readonly #connected: Gauge
   readonly #reconnects: Counter
@@ -76,14 +72,11 @@ class NatsBus implements Bus {
   #sessionCount = 0
   #closed: Promise<void> | undefined
 
-  constructor({ servers, name, streamSubjects, replicas, clock, logger, metrics }: NatsBusOptions) {
+  constructor(options: NatsBusOptions) {
+    const { servers, clock, logger, metrics } = options
+    this.#options = options
     this.#servers = servers
-    this.#name = name
-    this.#streamSubjects = streamSubjects
-    this.#replicas = replicas
-    this.#logger = logger
     this.#outage = new OutageLength(logger, 'bus', clock)
-    this.#clock = clock
     this.#connected = metrics.gauge({
       name: 'bus_connected',
       help: 'Whether the message bus is connected: 0 or 1.',
@@ -162,7 +155,7 @@ class NatsBus implements Bus {
 
   /** Tries the other servers first from now on. */
   #avoidServer(): void {
-    this.#servers = [...this.#servers.filter((each) => each !== this.#server), this.#server]
+    this.#servers = [...this.#servers.filter((server) => server !== this.#server), this.#server]
   }
 
   async #connect(server: BusServer, closing: AbortSignal): Promise<BusSession> {
@@ -172,7 +165,7 @@ class NatsBus implements Bus {
       ...PING,
       ...(server.tls ? { tls: {} } : {}),
       servers: server.address,
-      name: this.#name,
+      name: this.#options.name,
       timeout: CONNECT_MS,
       reconnect: false,
     })
@@ -185,28 +178,19 @@ class NatsBus implements Bus {
   }
 
   async #openSession(server: BusServer, connection: NatsConnection): Promise<BusSession> {
-    const coverage = await this.#openCoverage(connection)
-    const session = new BusSession(connection, coverage, { hasAlternative: this.#servers.length > 1 })
+    const jetStream = await this.#jetStream.open(connection)
+    const coverage = new StreamCoverage({ ...this.#options, jetStream })
+    const session = new BusSession(connection, coverage, this.#servers.length > 1)
     const result = await Promise.race([readCoverage(coverage), session.lost])
     if (typeof result === 'string') throw new Error(result)
     this.#onConnected(server, result)
     return session
   }
 
-  async #openCoverage(connection: NatsConnection): Promise<StreamCoverage> {
-    const jetStream = await this.#jetStream.open(connection)
-    return new StreamCoverage({
-      jetStream,
-      streamSubjects: this.#streamSubjects,
-      replicas: this.#replicas,
-      clock: this.#clock,
-      logger: this.#logger,
-    })
-  }
-
   /** Publishes on the session until it is lost; returns how long it lasted, in milliseconds. */
   async #serve(session: BusSession, closing: AbortSignal): Promise<number> {
-    const startedAt = this.#clock.monotonic()
+    const { clock, logger } = this.#options
+    const startedAt = clock.monotonic()
     if (closing.aborted) await session.close(0)
     this.#session = session
     this.#enter('connected')
@@ -216,9 +200,9 @@ class NatsBus implements Bus {
     if (session.lacksJetStream) this.#avoidServer()
     if (this.#enter('disconnected')) {
       this.#outage.fails({ reason })
-      this.#logger.warn({ reason }, 'bus disconnected; reconnecting')
+      logger.warn({ reason }, 'bus disconnected; reconnecting')
     }
-    return this.#clock.monotonic() - startedAt
+    return clock.monotonic() - startedAt
   }
 
   /** Returns false if the state did not change; `closed` is final. */
@@ -234,8 +218,9 @@ class NatsBus implements Bus {
     if (this.#sessionCount > 0) this.#reconnects.increment()
     this.#sessionCount += 1
     this.#loggedReasons.clear()
-    this.#logger.info({ server: server.address, ...fields, ...this.#outage.end() }, OUTAGES.bus.worksAgain)
-    if (fields['jetstream'] === false) this.#logger.warn({ server: server.address }, WITHOUT_JETSTREAM)
+    const { logger } = this.#options
+    logger.info({ server: server.address, ...fields, ...this.#outage.end() }, OUTAGES.bus.worksAgain)
+    if (fields['jetstream'] === false) logger.warn({ server: server.address }, WITHOUT_JETSTREAM)
   }
 
   /** Logs each reason once until the bus is connected, however many attempts fail. */
@@ -246,7 +231,7 @@ class NatsBus implements Bus {
     if (this.#loggedReasons.has(reason)) return
     this.#loggedReasons.add(reason)
     const level = error instanceof AuthorizationError ? 'error' : 'warn'
-    this.#logger[level]({ reason }, OUTAGES.bus.fails)
+    this.#options.logger[level]({ reason }, OUTAGES.bus.fails)
   }
 }
 

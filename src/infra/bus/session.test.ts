@@ -43,7 +43,7 @@ function openSession(t: TestContext, confirmation: 'acknowledgement' | 'flush') 
       invalidate() {},
       replaceLeader: async () => {},
     },
-    { hasAlternative: false },
+    false,
   )
   t.after(() => session.close(0))
   return {

@@ -34,11 +34,6 @@ type Coverage = Pick<
   'problem' | 'streamMadeAt' | 'unstoredSince' | 'refresh' | 'confirmationOf' | 'invalidate' | 'replaceLeader'
 >
 
-export interface SessionOptions {
-  /** Whether there is another server to go to when JetStream does not answer on this one. */
-  readonly hasAlternative: boolean
-}
-
 /**
  * One connection from its greeting to its loss; it never reconnects. So a confirmation always concerns messages of the
  * same connection: a flush that succeeds on the next one says nothing about what the last one lost.
@@ -48,6 +43,7 @@ export class BusSession {
   readonly lost: Promise<string>
   readonly #connection: Connection
   readonly #coverage: Coverage
+  /** Whether there is another server to go to when JetStream does not answer on this one. */
   readonly #hasAlternative: boolean
   readonly #inbox = createInbox()
   readonly #batches = new Map<number, Batch>()
@@ -61,7 +57,7 @@ export class BusSession {
   #isLost = false
   #lacksJetStream = false
 
-  constructor(connection: Connection, coverage: Coverage, { hasAlternative }: SessionOptions) {
+  constructor(connection: Connection, coverage: Coverage, hasAlternative: boolean) {
     this.#connection = connection
     this.#coverage = coverage
     this.#hasAlternative = hasAlternative
@@ -133,9 +129,9 @@ export class BusSession {
     const confirmations = batch.messages.map((_message, index) =>
       batch.isOpen(index) ? this.#sendOne(batch, number, index) : 'none',
     )
-    if (confirmations.every((each) => each === 'none')) return
+    if (confirmations.every((confirmation) => confirmation === 'none')) return
     const result = await this.#flush()
-    confirmations.forEach((each, index) => each === 'flush' && batch.settle(index, result))
+    confirmations.forEach((confirmation, index) => confirmation === 'flush' && batch.settle(index, result))
     this.#limitWait(batch)
   }
 
@@ -260,15 +256,15 @@ export class BusSession {
 
 const MESSAGE_ID = 'Nats-Msg-Id'
 
-/** A message has its own trace, if its `traceparent` is valid, or that of the request that published it. */
-function withTrace({ headers: given, traceHeaders = {} }: BusMessage): Readonly<Record<string, string>> {
-  const isOfTrace = (name: string) => /^trace(?:parent|state)$/i.test(name)
-  const entries = Object.entries(given)
-  const own = Object.fromEntries(
-    entries.filter(([name]) => isOfTrace(name)).map(([name, value]) => [name.toLowerCase(), value]),
+/** The headers with the trace that they name, if its `traceparent` is valid, else that of the request that published the message. */
+function withTrace(message: BusMessage): Readonly<Record<string, string>> {
+  const isOfTrace = ([name]: [string, string]) => /^trace(?:parent|state)$/i.test(name)
+  const headers = Object.entries(message.headers)
+  const others = Object.fromEntries(headers.filter((header) => !isOfTrace(header)))
+  const trace = Object.fromEntries(
+    headers.filter(isOfTrace).map(([name, value]) => [name.toLowerCase(), value]),
   )
-  const others = Object.fromEntries(entries.filter(([name]) => !isOfTrace(name)))
-  return { ...others, ...(isTraceparent(own['traceparent']) ? own : traceHeaders) }
+  return { ...others, ...(isTraceparent(trace['traceparent']) ? trace : message.traceHeaders) }
 }
 
 /** The headers as the client takes them, with the message's id. Throws on a header that the bus does not accept. */

@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import type { StreamConfig } from '@nats-io/jetstream'
 import { systemClock } from '../../kernel/clock.ts'
 import { silentLogger, type LogFields, type Logger } from '../../kernel/logger.ts'
-import { ensurePlatformStream, STREAM_NAME } from './platform-stream.ts'
-import type { JetStream, Streams } from './jetstream.ts'
+import { ensurePlatformStream, STREAM_NAME, type JetStream, type Streams } from './jetstream.ts'
 import { StreamCoverage } from './stream-coverage.ts'
 
 const SUBJECTS = ['order.>']

@@ -3,8 +3,15 @@ import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { type Logger, OUTAGES, OutageLength } from '../../kernel/logger.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
-import type { JetStream, ListedStream } from './jetstream.ts'
-import { ensurePlatformStream, ensureReplicas, isOurs, STREAM_NAME, subjectsOf } from './platform-stream.ts'
+import {
+  type JetStream,
+  type ListedStream,
+  ensurePlatformStream,
+  ensureReplicas,
+  isOurs,
+  STREAM_NAME,
+  subjectsOf,
+} from './jetstream.ts'
 import { matcherOf } from './subjects.ts'
 
 /** An operator's new stream is noticed after this time; until then its messages are confirmed by a flush. */
@@ -19,7 +26,7 @@ export interface StreamCoverageOptions {
   /** Subjects that a stream must store, as patterns. */
   readonly streamSubjects: readonly string[]
   /** Replicas of the platform's stream; undefined leaves a stream as it is. */
-  readonly replicas: number | undefined
+  readonly replicas?: number | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -29,12 +36,8 @@ export interface StreamCoverageOptions {
  * A subject of `streamSubjects` is confirmed by an acknowledgement only, as soon as the server has JetStream.
  */
 export class StreamCoverage {
-  readonly #jetStream: JetStream
-  readonly #streamSubjects: readonly string[]
+  readonly #options: StreamCoverageOptions
   readonly #needsStream: RegExp
-  readonly #replicas: number | undefined
-  readonly #clock: Clock
-  readonly #logger: Logger
   readonly #outage: OutageLength
   #acknowledged: RegExp | undefined
   #hasJetStream = false
@@ -49,14 +52,10 @@ export class StreamCoverage {
   /** The stream `PLATFORM`, as it answered last. */
   #known: ListedStream | undefined
 
-  constructor({ jetStream, streamSubjects, replicas, clock, logger }: StreamCoverageOptions) {
-    this.#jetStream = jetStream
-    this.#streamSubjects = streamSubjects
-    this.#needsStream = matcherOf(streamSubjects)
-    this.#replicas = replicas
-    this.#clock = clock
-    this.#logger = logger
-    this.#outage = new OutageLength(logger, 'busStream', clock)
+  constructor(options: StreamCoverageOptions) {
+    this.#options = options
+    this.#needsStream = matcherOf(options.streamSubjects)
+    this.#outage = new OutageLength(options.logger, 'busStream', options.clock)
   }
 
   /** False until the server has answered. */
@@ -99,13 +98,14 @@ export class StreamCoverage {
    */
   async replaceLeader(): Promise<void> {
     if (!this.#isReplicated) return
+    const { jetStream, logger } = this.#options
     const fields = { stream: STREAM_NAME }
     try {
-      await this.#jetStream.replaceLeader(STREAM_NAME)
-      this.#logger.warn(fields, 'bus stream acknowledged nothing; it gets another leader')
+      await jetStream.replaceLeader(STREAM_NAME)
+      logger.warn(fields, 'bus stream acknowledged nothing; it gets another leader')
     } catch (error) {
       const reason = errorMessage(error)
-      this.#logger.warn({ ...fields, reason }, 'bus stream acknowledges nothing, and keeps its leader')
+      logger.warn({ ...fields, reason }, 'bus stream acknowledges nothing, and keeps its leader')
     }
   }
 
@@ -118,7 +118,7 @@ export class StreamCoverage {
 
   #isRecent(): boolean {
     const maxAge = this.problem === undefined ? REFRESH_MS : PROBLEM_REFRESH_MS
-    return this.#acknowledged !== undefined && this.#clock.monotonic() - this.#readAt < maxAge
+    return this.#acknowledged !== undefined && this.#options.clock.monotonic() - this.#readAt < maxAge
   }
 
   async #read(): Promise<void> {
@@ -132,11 +132,11 @@ export class StreamCoverage {
   }
 
   async #listStreams(): Promise<readonly ListedStream[] | undefined> {
-    const streams = await this.#jetStream.listStreams()
+    const streams = await this.#options.jetStream.listStreams()
     // A server that had JetStream gets no flush instead: the messages wait until it has it again.
     if (!streams && this.#hasJetStream) throw new Error('The server has no JetStream')
     this.#hasJetStream = streams !== undefined
-    this.#unstoredSince = streams ? undefined : (this.#unstoredSince ?? this.#clock.now())
+    this.#unstoredSince = streams ? undefined : (this.#unstoredSince ?? this.#options.clock.now())
     const all = streams && (await this.#withSilent(streams))
     this.#remember(all ?? [])
     return all
@@ -144,7 +144,7 @@ export class StreamCoverage {
 
   /** Adds the platform's stream as it was known if it exists and does not answer, as after the loss of its leader. */
   async #withSilent(streams: readonly ListedStream[]): Promise<readonly ListedStream[]> {
-    if (streams.some(isNamedAsOurs) || !(await this.#jetStream.exists(STREAM_NAME))) return streams
+    if (streams.some(isNamedAsOurs) || !(await this.#options.jetStream.exists(STREAM_NAME))) return streams
     if (!this.#known) throw new Error(`the stream ${STREAM_NAME} does not answer`)
     return [...streams, this.#known]
   }
@@ -155,19 +155,15 @@ export class StreamCoverage {
     this.#acknowledged = matcher
     this.#isReplicated = streams.some((config) => isOurs(config) && config.num_replicas > 1)
     this.#known = streams.find(isNamedAsOurs)
-    this.#readAt = this.#clock.monotonic()
-    if (this.#waitingSubject !== undefined && matcher.test(this.#waitingSubject)) {
-      this.#waitingSubject = undefined
-    }
+    this.#readAt = this.#options.clock.monotonic()
+    if (matcher.test(this.#waitingSubject ?? '')) this.#waitingSubject = undefined
   }
 
   /** Returns why the platform's stream cannot be created. */
   async #ensureStream(streams: readonly StreamConfig[]): Promise<string | undefined> {
     try {
-      const added = await ensurePlatformStream(this.#jetStream, streams, {
-        subjects: this.#streamSubjects,
-        replicas: this.#replicas,
-      })
+      const { jetStream, streamSubjects: subjects, replicas } = this.#options
+      const added = await ensurePlatformStream(jetStream, streams, { subjects, replicas })
       if (added.length > 0) await this.#reportAdded(added)
       this.#isPrepared = true
       await this.#ensureReplicas(streams)
@@ -179,24 +175,25 @@ export class StreamCoverage {
 
   /** A stream with other replicas still takes messages, so a failure is only logged, once for each reason. */
   async #ensureReplicas(streams: readonly StreamConfig[]): Promise<void> {
-    const fields = { stream: STREAM_NAME, replicas: this.#replicas }
+    const { jetStream, logger, replicas } = this.#options
+    const fields = { stream: STREAM_NAME, replicas }
     try {
-      const former = await ensureReplicas(this.#jetStream, streams, this.#replicas)
+      const former = await ensureReplicas(jetStream, streams, replicas)
       if (former !== undefined)
-        this.#logger.info({ ...fields, former }, 'bus stream has another number of replicas')
+        logger.info({ ...fields, former }, 'bus stream has another number of replicas')
       this.#replicasFailure = undefined
     } catch (error) {
       const reason = errorMessage(error)
       if (reason !== this.#replicasFailure)
-        this.#logger.warn({ ...fields, reason }, 'bus stream keeps its number of replicas; trying again')
+        logger.warn({ ...fields, reason }, 'bus stream keeps its number of replicas; trying again')
       this.#replicasFailure = reason
     }
   }
 
   async #reportAdded(subjects: readonly string[]): Promise<void> {
     const fields = { stream: STREAM_NAME, subjects }
-    if (this.#isPrepared) this.#logger.warn(fields, 'bus stream was missing; created again')
-    else this.#logger.info(fields, 'bus stream created')
+    if (this.#isPrepared) this.#options.logger.warn(fields, 'bus stream was missing; created again')
+    else this.#options.logger.info(fields, 'bus stream created')
     await this.#listStreams()
   }
 
@@ -206,7 +203,8 @@ export class StreamCoverage {
     this.#failure = failure
     const reason = this.problem
     if (reason !== undefined) this.#outage.fails({ reason })
-    else if (this.#outage.isFailing) this.#logger.info(this.#outage.end(), OUTAGES.busStream.worksAgain)
+    else if (this.#outage.isFailing)
+      this.#options.logger.info(this.#outage.end(), OUTAGES.busStream.worksAgain)
   }
 
   #waitFor(subject: string): void {
@@ -216,7 +214,7 @@ export class StreamCoverage {
   }
 
   #warn(reason: string): void {
-    this.#logger.warn({ reason }, OUTAGES.busStream.fails)
+    this.#options.logger.warn({ reason }, OUTAGES.busStream.fails)
   }
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { CertificateFiles } from '../../ports/certificate-files.ts'
+import { errorCode } from '../../kernel/errors.ts'
 
 const FINGERPRINT = /^[0-9a-f]{64}$/
 
@@ -73,7 +74,7 @@ async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -23,8 +23,7 @@ import {
   type StreamRoute,
 } from '../../wire/route.ts'
 import { Fields } from '../../wire/schemas.ts'
-import { noteOutcome, recordedChange } from './audit.ts'
-import { keyedRequest, type Changes } from './changes.ts'
+import { noteOutcome, recordedChange, keyedRequest, type Changes } from './changes.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { csvListOf, wantsCsv, type CsvList } from './csv-response.ts'

@@ -1,4 +1,4 @@
-import { AppError, type ErrorKind, type TokenFault } from '../../kernel/errors.ts'
+import { AppError, type ErrorKind, type TokenFault, errorCode } from '../../kernel/errors.ts'
 import { helpLink } from '../../wire/error-codes.ts'
 import type { Answer } from '../../wire/route.ts'
 
@@ -54,7 +54,7 @@ export class ClientLeft extends Error {
 /** The error that the caller gets. An unknown one becomes `internal`, without its cause. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  const known = FRAMEWORK_ERRORS[codeOf(error)]
+  const known = FRAMEWORK_ERRORS[errorCode(error) ?? '']
   if (known) return new AppError(known[0], known[1], known[2], { cause: error })
   return new AppError(
     'internal',
@@ -91,8 +91,4 @@ function challengeOf(fault: TokenFault | undefined): string {
   if (fault === undefined) return 'Bearer'
   const challenge = 'Bearer error="invalid_token"'
   return fault === 'invalid' ? challenge : `${challenge}, error_description="${fault}"`
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

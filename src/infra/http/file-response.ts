@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, errorCode } from '../../kernel/errors.ts'
 import type { FileContent } from '../../wire/file-content.ts'
 import { matchesTag } from '../../wire/entity-tag.ts'
 import { errorAnswer } from './errors.ts'
@@ -46,10 +46,9 @@ async function openFile(reply: FastifyReply, { path, missing }: FileContent): Pr
   try {
     return await open(path, 'r')
   } catch (error) {
-    // They describe the file, and the answer is an error.
+    // These headers describe the file, and the answer is an error.
     reply.removeHeader('etag').removeHeader('accept-ranges')
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    throw isMissing ? missing() : error
+    throw errorCode(error) === 'ENOENT' ? missing() : error
   }
 }
 

@@ -6,8 +6,7 @@ import { Fields, Nullable, OneOf } from '../../wire/schemas.ts'
 import { ok, type Route, type Answer, routeOf } from '../../wire/route.ts'
 import { sharedWork } from './shared-work.ts'
 import type { Lifecycle } from '../../kernel/process.ts'
-import { describeSettings } from '../../config/describe.ts'
-import type { LoadedConfig } from '../../config/config.ts'
+import { describeSettings, type LoadedConfig } from '../../config/config.ts'
 import { SETTING_TABLE } from '../../config/schema.ts'
 
 const route = routeOf('Operations')

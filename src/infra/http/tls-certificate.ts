@@ -6,9 +6,9 @@ import {
   getCACertificates,
   setDefaultCACertificates,
 } from 'node:tls'
-import { errorCode, unusableFile, withFile } from '../../config/private-file.ts'
+import { unusableFile, withFile } from '../../config/private-file.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { errorMessage } from '../../kernel/errors.ts'
+import { errorMessage, errorCode } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { DAY, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { shellWord } from '../../kernel/text.ts'

@@ -2,6 +2,7 @@ import { write, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { promisify } from 'node:util'
+import { errorCode } from '../../kernel/errors.ts'
 
 const STDOUT = 1
 const LINE_FEED = 10
@@ -146,8 +147,8 @@ export class BufferedOutput implements LogDestination {
   #giveUp(error: unknown): void {
     this.#lost += this.#batch.filter((byte) => byte === LINE_FEED).length
     this.#batch = EMPTY
-    this.#lostBy = codeOf(error)
-    this.#readerGone = ['EPIPE', 'EBADF'].includes(codeOf(error))
+    this.#lostBy = errorCode(error) ?? ''
+    this.#readerGone = ['EPIPE', 'EBADF'].includes(errorCode(error) ?? '')
     if (this.#readerGone) this.#waiting = ''
   }
 }
@@ -168,9 +169,5 @@ function writeAllSync(fd: number, bytes: Buffer): void {
 
 /** Whether the reader is only slow. */
 function isBusy(error: unknown): boolean {
-  return ['EAGAIN', 'EBUSY'].includes(codeOf(error))
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+  return ['EAGAIN', 'EBUSY'].includes(errorCode(error) ?? '')
 }

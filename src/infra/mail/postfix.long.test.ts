@@ -4,7 +4,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { canRunPostfix, startPostfix, type Postfix } from '../../../test/support/postfix.ts'
 import { Secret } from '../../kernel/secret.ts'
 import type { ChannelMessage } from '../../ports/notification-channel.ts'
-import { MailChannel } from './mail-channel.ts'
+import { MailChannel } from './smtp-mailer.ts'
 
 const options = { skip: canRunPostfix ? false : 'Postfix starts as root only' }
 

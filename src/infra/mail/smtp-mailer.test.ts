@@ -6,8 +6,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { SMTP_PASSWORD, startSmtp, type SmtpServer, type SmtpStep } from '../../../test/support/smtp.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { MailChannel } from './mail-channel.ts'
-import { type MailerOptions, SmtpMailer, parseSmtpUrl } from './smtp-mailer.ts'
+import { MailChannel, type MailerOptions, SmtpMailer, parseSmtpUrl } from './smtp-mailer.ts'
 
 const MAIL = {
   subject: '[HIGH] New ticket: <b>磁盘</b>',

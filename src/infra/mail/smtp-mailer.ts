@@ -2,8 +2,15 @@ import { createHash } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import type { NodemailerError } from 'nodemailer'
 import { escapeHtml } from '../../kernel/text.ts'
+import { SECOND } from '../../kernel/time.ts'
 import { type Secret, REDACTED } from '../../kernel/secret.ts'
 import { AppError } from '../../kernel/errors.ts'
+import type {
+  ChannelMessage,
+  MessageAbout,
+  NotificationChannel,
+  SendOutcome,
+} from '../../ports/notification-channel.ts'
 
 /** One mail of plain text; its HTML form is made from it. */
 interface Mail {
@@ -81,21 +88,14 @@ export class SmtpMailer implements Mailer {
   }
 
   async send(mail: Mail, signal?: AbortSignal): Promise<MailOutcome> {
-    const control = new AbortController()
-    const reason = `not taken within ${this.#timeoutMs / 1_000} s`
-    const timer = setTimeout(() => control.abort(reason), this.#timeoutMs)
-    const stop = () => control.abort('interrupted')
-    if (signal?.aborted) stop()
-    signal?.addEventListener('abort', stop, { once: true })
+    const timeout = AbortSignal.timeout(this.#timeoutMs)
+    const stop = signal ? AbortSignal.any([signal, timeout]) : timeout
     try {
-      return await this.#deliver(mail, control.signal)
+      return await this.#deliver(mail, stop)
     } catch (error) {
-      return control.signal.aborted
-        ? { outcome: 'failed', reason: String(control.signal.reason), retryable: true, isUncertain: true }
-        : toFailure(error, this.#url)
-    } finally {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', stop)
+      if (!stop.aborted) return toFailure(error, this.#url)
+      const reason = signal?.aborted ? 'interrupted' : `not taken within ${this.#timeoutMs / SECOND} s`
+      return { outcome: 'failed', reason, retryable: true, isUncertain: true }
     }
   }
 
@@ -191,8 +191,8 @@ interface SmtpError {
 function toFailure(error: unknown, server: URL): MailOutcome {
   const { code, command, responseCode, response, message }: SmtpError = Object(error)
   const step = typeof command === 'string' ? ` at ${command.split(' ')[0]}` : ''
-  const said = [response, message].find((text) => typeof text === 'string' && text !== '')
-  const answer = typeof said === 'string' ? `: ${quote(said, server)}` : ''
+  const words = [response, message].find((text) => typeof text === 'string' && text !== '')
+  const answer = typeof words === 'string' ? `: ${quote(words, server)}` : ''
   // 5xx is a permanent answer (RFC 5321, section 4.2.1); other failures may be temporary.
   const isPermanent = typeof responseCode === 'number' && responseCode >= 500
   const verb = typeof command === 'string' ? command.split(' ')[0] : ''
@@ -277,4 +277,60 @@ function isLoopback(hostname: string): boolean {
 
 function refusal(message: string): AppError {
   return new AppError('invalid', 'validation_failed', message)
+}
+
+const MAX_BYTES = 262_144
+
+/** Notifications by mail, the ones about one alert as one conversation. */
+export class MailChannel implements NotificationChannel {
+  // Servers do not document a limit; one mail for a group needs few.
+  readonly rate = { burst: 20, everyMs: 3_000 }
+  readonly needs = 'about'
+  readonly #mailer: Mailer
+
+  constructor(options: MailerOptions) {
+    this.#mailer = new SmtpMailer(options)
+  }
+
+  fits({ title, text }: ChannelMessage): boolean {
+    return Buffer.byteLength(title) + Buffer.byteLength(text) <= MAX_BYTES
+  }
+
+  async send(
+    { title, text, key, about, recipients }: ChannelMessage,
+    signal?: AbortSignal,
+  ): Promise<SendOutcome> {
+    const subject = about && about.alertIds.length > 0 ? subjectOf(title, about) : title
+    const mail = { subject, text, key, threads: about?.alertIds ?? [], ...(recipients && { recipients }) }
+    const result = await this.#mailer.send(mail, signal)
+    if (result.outcome === 'failed') {
+      const { reason, retryable, isRefused = false, isDeferred = false, isUncertain = false } = result
+      const ofMessage = isRefused ? 'message' : 'receiver'
+      const fault = recipients && (isRefused || isDeferred) ? 'recipients' : ofMessage
+      return { sent: false, reason, retryable, fault, isUncertain }
+    }
+    const { refused, deferred } = result
+    const warning = [...warningOf('Refused', refused), ...warningOf('Put off', deferred)].join(' ')
+    return {
+      sent: true,
+      answer: 'The mail server has taken the mail.',
+      ...(warning !== '' && { warning }),
+      ...(deferred.length > 0 && { missed: deferred.map(({ recipient }) => recipient) }),
+    }
+  }
+}
+
+function warningOf(what: string, rejections: readonly Rejection[]): string[] {
+  return rejections.length === 0
+    ? []
+    : [`${what} for ${rejections.map(({ recipient, answer }) => `${recipient} (${answer})`).join(', ')}.`]
+}
+
+const AGAIN: Readonly<Record<string, string>> = { repeated: ' (still firing)', escalated: ' (escalated)' }
+
+/** State, severity and title: `FIRING [ERROR] The disk is full`. */
+function subjectOf(title: string, { isFiring, severity, occasions }: MessageAbout): string {
+  const text = title.replace(/^\[[A-Z ]{1,40}\] /, '')
+  const again = occasions.length === 1 ? (AGAIN[occasions[0] ?? ''] ?? '') : ''
+  return `${isFiring ? 'FIRING' : 'RECOVERED'} [${severity}] ${text}${again}`
 }

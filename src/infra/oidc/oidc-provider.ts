@@ -5,7 +5,7 @@ import type { Secret } from '../../kernel/secret.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import type { Claims, IdentityProvider, ProviderFailure, SignInBinding } from '../../ports/authentication.ts'
 import { type EndpointOptions, EndpointRules, ForbiddenEndpoint } from './endpoint-rules.ts'
-import { errorMessage } from '../../kernel/errors.ts'
+import { errorMessage, errorCode } from '../../kernel/errors.ts'
 
 export interface OidcOptions extends EndpointOptions {
   readonly clientId: string
@@ -216,13 +216,13 @@ function toProviderFailure(
   if (error instanceof ProviderUnreachable) return { outcome: 'unreachable', reason: error.message }
   if (error instanceof ForbiddenEndpoint) return { outcome: 'unusable', reason: error.message }
   if (library && error instanceof library.AuthorizationResponseError) {
-    return { outcome: 'refused', reason: errorCode(error.error) }
+    return { outcome: 'refused', reason: providerCode(error.error) }
   }
   if (library && error instanceof library.ResponseBodyError) {
     const isBusy = error.status === 429 || error.status >= 500
     return {
       outcome: isBusy ? 'unusable' : refusal,
-      reason: `${errorCode(error.error)} (HTTP ${error.status})${error.error === 'invalid_client' ? WRONG_CLIENT : ''}`,
+      reason: `${providerCode(error.error)} (HTTP ${error.status})${error.error === 'invalid_client' ? WRONG_CLIENT : ''}`,
     }
   }
   if (library && error instanceof library.WWWAuthenticateChallengeError) {
@@ -239,7 +239,7 @@ function toProviderFailure(
 const WRONG_CLIENT = ': the provider does not accept auth.oidc.client_id with auth.oidc.client_secret'
 
 /** RFC 6749, section 5.2: visible ASCII. A text that the provider chooses must not grow the log. */
-function errorCode(text: string): string {
+function providerCode(text: string): string {
   return /^[A-Za-z0-9_.-]{1,64}$/.test(text) ? text : 'an error without a usable code'
 }
 
@@ -250,14 +250,10 @@ function errorCode(text: string): string {
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
-  const code = codeOf(error)
+  const code = errorCode(error)
   if (code === undefined) return error.message
-  const { message } = error.cause instanceof Error && codeOf(error.cause) === code ? error.cause : error
+  const { message } = error.cause instanceof Error && errorCode(error.cause) === code ? error.cause : error
   return `${message} (${code})`
-}
-
-function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 /** No answer came, or not the whole of it. A TypeError, because the library passes these on unchanged. */

@@ -3,11 +3,13 @@ import type { ProviderPayment, ProviderRefund } from '../../ports/payments.ts'
 /** The members of a JSON object; none of them is checked. */
 export type Members = Readonly<Record<string, unknown>>
 
-const NONE: Members = {}
+const NO_MEMBERS: Members = {}
 
-/** A member that is an object; empty if it is none. */
+/** The members of an object; none of any other value. */
 export function objectMembers(value: unknown): Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : NONE
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Members)
+    : NO_MEMBERS
 }
 
 /** A text that is not empty. */
@@ -23,12 +25,12 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The object in a JSON text; empty if it has none. */
+/** The members of the object in a JSON text; none of any other text. */
 export function parseMembers(text: string): Members {
   try {
     return objectMembers(JSON.parse(text))
   } catch {
-    return NONE
+    return NO_MEMBERS
   }
 }
 
@@ -42,7 +44,7 @@ export function codeOf(value: unknown): string | undefined {
 
 const NUMBER = /^[0-9a-f]{32}$/
 
-/** Whether a text has the form of the numbers that are made here; undefined if it has not. */
+/** The number of a payment or refund; undefined for a value that does not have its form. */
 export function toNumber(value: unknown): string | undefined {
   return typeof value === 'string' && NUMBER.test(value) ? value : undefined
 }

@@ -3,6 +3,7 @@ import { type Dispatcher, Agent, request } from 'undici'
 import { type ChannelSettings, ChannelError } from '../../ports/payments.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { SECOND } from '../../kernel/time.ts'
+import { errorCode } from '../../kernel/errors.ts'
 
 export interface ChannelDeps {
   readonly clock: Clock
@@ -41,22 +42,22 @@ const MAX_ANSWER_BYTES = 8 * 1_024 ** 2
 /** The HTTP connections to a provider. An error never has the address, a header or a body: they have secrets and names. */
 export class ProviderConnection {
   readonly #name: string
-  readonly #own: Dispatcher | undefined
+  readonly #ownAgent: Agent | undefined
   readonly #dispatcher: Dispatcher
   readonly #timeoutMs: number
 
   constructor({ name }: ChannelSettings, { dispatcher }: ChannelDeps, timeoutMs = TIMEOUT_MS) {
     this.#name = name
-    this.#own = dispatcher === undefined ? new Agent({ connect: { timeout: timeoutMs } }) : undefined
-    this.#dispatcher = dispatcher ?? (this.#own as Dispatcher)
+    this.#ownAgent = dispatcher ? undefined : new Agent({ connect: { timeout: timeoutMs } })
+    this.#dispatcher = dispatcher ?? (this.#ownAgent as Dispatcher)
     this.#timeoutMs = timeoutMs
   }
 
   /** The whole answer, of any status. @throws ChannelError `unclear` */
-  async send(sent: ProviderRequest): Promise<ProviderAnswer> {
+  async send(call: ProviderRequest): Promise<ProviderAnswer> {
     const signal = AbortSignal.timeout(this.#timeoutMs)
     try {
-      const { statusCode, headers, body } = await this.#request(sent, signal)
+      const { statusCode, headers, body } = await this.#request(call, signal)
       return { status: statusCode, headers, body: await readAll(body) }
     } catch (error) {
       throw this.#unclearError(error)
@@ -64,18 +65,13 @@ export class ProviderConnection {
   }
 
   /** A file of any size. Each piece of it comes within the time of a call. @throws ChannelError `unclear` */
-  async *download(sent: ProviderRequest): AsyncGenerator<Buffer> {
+  async *download(call: ProviderRequest): AsyncGenerator<Buffer> {
     try {
-      const { statusCode, body } = await this.#request(sent)
+      const { statusCode, body } = await this.#request(call)
       if (statusCode !== 200) {
         await body.dump()
-        throw new ChannelError(
-          `${this.#name}: the download of the bill has the status ${statusCode}`,
-          'unclear',
-          {
-            code: String(statusCode),
-          },
-        )
+        const message = `${this.#name}: the download of the bill has the status ${statusCode}`
+        throw new ChannelError(message, 'unclear', String(statusCode))
       }
       for await (const chunk of body) yield chunk as Buffer
     } catch (error) {
@@ -84,7 +80,7 @@ export class ProviderConnection {
   }
 
   async end(): Promise<void> {
-    await this.#own?.close()
+    await this.#ownAgent?.close()
   }
 
   #request({ method, url, headers, body }: ProviderRequest, signal?: AbortSignal) {
@@ -99,18 +95,12 @@ export class ProviderConnection {
     })
   }
 
-  /** The system's code says enough, and the messages of undici may have addresses. */
+  /** With the code of the system only: the messages of undici may have addresses. */
   #unclearError(error: unknown): ChannelError {
-    const code = error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : systemCode(error)
-    return new ChannelError(`${this.#name}: the provider gave no complete answer (${code})`, 'unclear', {
-      code,
-    })
+    const code =
+      error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : (errorCode(error) ?? 'failed')
+    return new ChannelError(`${this.#name}: the provider gave no complete answer (${code})`, 'unclear', code)
   }
-}
-
-function systemCode(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : 'failed'
 }
 
 async function readAll(body: AsyncIterable<unknown>): Promise<Buffer> {
@@ -124,14 +114,29 @@ async function readAll(body: AsyncIterable<unknown>): Promise<Buffer> {
   return Buffer.concat(chunks, bytes)
 }
 
-/** Says nothing about the outcome: the provider is busy, or failed in the middle of it. */
+/** Whether an answer says nothing about the outcome: the provider is busy, or failed in the middle of the call. */
 export function isUnclear(status: number): boolean {
   return status === 429 || status >= 500
 }
 
 /** An answer that is not what a call promises. */
 export function unusableAnswer(name: string, what: string): ChannelError {
-  return new ChannelError(`${name}: expected ${what} in the answer of the provider`, 'unclear', {
-    code: 'unusable_answer',
-  })
+  const message = `${name}: expected ${what} in the answer of the provider`
+  return new ChannelError(message, 'unclear', 'unusable_answer')
+}
+
+/** Whether the provider has refused a call, with one of the codes if there are any. */
+export function isRefusal(error: unknown, ...codes: readonly string[]): error is ChannelError {
+  if (!(error instanceof ChannelError) || error.outcome !== 'refused') return false
+  return codes.length === 0 || codes.includes(error.code ?? '')
+}
+
+/** The answer of a call; undefined where the provider refuses it with one of these codes. */
+export async function unlessRefused<T>(call: Promise<T>, codes: readonly string[]): Promise<T | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (isRefusal(error, ...codes)) return undefined
+    throw error
+  }
 }

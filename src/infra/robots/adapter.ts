@@ -1,5 +1,6 @@
 import type { ROBOT_KINDS } from '../../config/receivers.ts'
 import type { ChannelMessage, SendFault } from '../../ports/notification-channel.ts'
+import { parseRetryAfter } from '../../kernel/time.ts'
 import type { RateLimit } from '../../kernel/waiting.ts'
 
 export type RobotKind = (typeof ROBOT_KINDS)[number]
@@ -105,7 +106,6 @@ export function jsonRequest(
   }
 }
 
-const SECONDS = /^\d{1,9}$/
 const MAX_QUOTE_CHARACTERS = 200
 
 /** The fields of a JSON object; none for any other body. */
@@ -118,15 +118,6 @@ export function jsonFields(body: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The pause of `Retry-After` (RFC 9110, section 10.2.3) in milliseconds, undefined without one. */
-function retryAfterMs({ headers }: RobotReply, now: number): number | undefined {
-  const value = headers.get('retry-after')?.trim()
-  if (!value) return undefined
-  if (SECONDS.test(value)) return Number(value) * 1_000
-  const at = Date.parse(value)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
-}
-
 /** The robot's words as one line of limited length. */
 export function quote(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
@@ -134,18 +125,21 @@ export function quote(text: string): string {
 }
 
 // Besides 5xx: request timeout, too early, too many requests (RFC 9110, RFC 8470, RFC 6585).
-const TEMPORARY = [408, 425, 429]
+const TEMPORARY_STATUSES = [408, 425, 429]
 const DEFAULT_PAUSE_MS = 60_000
 // About the address, the credentials or the method, not about the content (RFC 9110, section 15.5).
-const OF_RECEIVER = [401, 403, 404, 405, 407, 410]
+const RECEIVER_STATUSES = [401, 403, 404, 405, 407, 410]
 
-/** The meaning of an HTTP status other than 200, for every kind of robot. */
+/** The meaning of an HTTP status, for a reply that says nothing else; 200 without more is not the answer of a robot. */
 export function statusVerdict(reply: RobotReply, now: number): Verdict {
+  if (reply.status === 200) return temporary(`an unknown answer: ${quote(reply.body)}`)
   const reason = `HTTP ${reply.status} ${quote(reply.body)}`.trim()
-  const retryable = TEMPORARY.includes(reply.status) || reply.status >= 500
-  const pauseMs = retryAfterMs(reply, now) ?? (reply.status === 429 ? DEFAULT_PAUSE_MS : undefined)
+  const retryable = TEMPORARY_STATUSES.includes(reply.status) || reply.status >= 500
+  const pauseMs =
+    parseRetryAfter(reply.headers.get('retry-after'), now) ??
+    (reply.status === 429 ? DEFAULT_PAUSE_MS : undefined)
   if (retryable) return temporary(reason, pauseMs)
-  const isOfMessage = reply.status >= 400 && !OF_RECEIVER.includes(reply.status)
+  const isOfMessage = reply.status >= 400 && !RECEIVER_STATUSES.includes(reply.status)
   return permanent(reason, isOfMessage ? 'message' : 'receiver')
 }
 

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import type { SendFault } from '../../ports/notification-channel.ts'
 import {
   jsonRequest,
@@ -17,7 +16,7 @@ import {
   type RobotKind,
   type RobotMessage,
 } from './adapter.ts'
-import { feishu } from './feishu.ts'
+import { createHmac } from 'node:crypto'
 
 // Too many messages silence a robot for ten minutes.
 // Unknown tokens, and robots or groups that are gone.
@@ -77,10 +76,7 @@ function telegramKeyboard({ links = [] }: RobotMessage): object {
 function telegramVerdict(reply: RobotReply, now: number): Verdict {
   const { ok, error_code: code, description, parameters } = jsonFields(reply.body)
   if (reply.status === 200 && ok === true) return SENT
-  if (ok !== false)
-    return reply.status === 200
-      ? temporary(`an unknown answer: ${quote(reply.body)}`)
-      : statusVerdict(reply, now)
+  if (ok !== false) return statusVerdict(reply, now)
   const text = typeof description === 'string' ? description : ''
   const reason = `code ${Number(code)}: ${quote(text)}`
   if (Number(code) === 429) {
@@ -143,12 +139,7 @@ const teams: RobotAdapter = {
   maximumSize: 27_000,
   size: (message) => byteLength(JSON.stringify(cardContent(message))),
   request: (message, { url }) => jsonRequest(url, cardContent(message)),
-  verdict(reply, now) {
-    if (reply.status === 202) return SENT
-    return reply.status === 200
-      ? temporary(`an unknown answer: ${quote(reply.body)}`)
-      : statusVerdict(reply, now)
-  },
+  verdict: (reply, now) => (reply.status === 202 ? SENT : statusVerdict(reply, now)),
 }
 
 // A wrong key, a robot that was stopped, and one that is no member of its group.
@@ -235,21 +226,10 @@ const slack: RobotAdapter = {
     jsonRequest(url, { text: slackContent(message), mrkdwn: false, ...slackButtons(message) }),
   verdict(reply, now) {
     if (reply.status === 200 && reply.body.trim() === 'ok') return SENT
-    if (reply.status === 200) return temporary(`an unknown answer: ${quote(reply.body)}`)
-    if (SLACK_RECEIVER_ANSWERS.includes(reply.body.trim()))
+    if (reply.status !== 200 && SLACK_RECEIVER_ANSWERS.includes(reply.body.trim()))
       return permanent(`HTTP ${reply.status} ${quote(reply.body)}`, 'receiver')
     return statusVerdict(reply, now)
   },
-}
-
-export const ROBOT_ADAPTERS: Readonly<Record<RobotKind, RobotAdapter>> = {
-  feishu,
-  dingtalk,
-  wecom,
-  slack,
-  teams,
-  telegram,
-  generic,
 }
 
 /**
@@ -263,12 +243,84 @@ function errcodeVerdict(
   faultOf: (code: number, text: string) => SendFault,
 ): Verdict {
   const { errcode, errmsg } = jsonFields(reply.body)
-  if (reply.status !== 200) return statusVerdict(reply, now)
+  if (reply.status !== 200 || errcode === undefined) return statusVerdict(reply, now)
   if (errcode === 0) return SENT
-  if (errcode === undefined) return temporary(`an unknown answer: ${quote(reply.body)}`)
   const code = String(Number(errcode))
   const pauseMs = pausesMs[code]
   const text = typeof errmsg === 'string' ? errmsg : ''
   const reason = `errcode ${code}: ${quote(text)}`
   return pauseMs === undefined ? permanent(reason, faultOf(Number(code), text)) : temporary(reason, pauseMs)
+}
+
+const FEISHU_LIMIT_CODES = [11232, 99991400]
+// A wrong token, signature or time, and a forbidden address of the sender.
+const FEISHU_RECEIVER_CODES = [19001, 19021, 19022]
+// Also the code of malformed messages; only the text differs.
+const FEISHU_AMBIGUOUS_CODE = 9499
+const FEISHU_PAUSE_MS = 2_000
+
+/** As Feishu documents it: time and secret are the key, and the signed text is empty. */
+function feishuSignature(seconds: string, secret: string): string {
+  return createHmac('sha256', `${seconds}\n${secret}`).digest('base64')
+}
+
+// A post has no markup. In a plain text `<at user_id="all">` would notify the whole group.
+function feishuContent({ title, text, links = [] }: RobotMessage): object {
+  const lines: object[][] = text.split('\n').map((line) => [{ tag: 'text', text: line }])
+  if (links.length > 0) lines.push(links.flatMap(({ kind, url }) => feishuLink(LINK_TEXTS[kind], url)))
+  return { msg_type: 'post', content: { post: { zh_cn: { title, content: lines } } } }
+}
+
+function feishuLink(text: string, href: string): object[] {
+  return [
+    { tag: 'a', text, href },
+    { tag: 'text', text: ' ' },
+  ]
+}
+
+function isFeishuLimit(code: number, text: string, { status }: RobotReply): boolean {
+  const isAmbiguous = code === FEISHU_AMBIGUOUS_CODE && /too many/i.test(text)
+  return status === 429 || FEISHU_LIMIT_CODES.includes(code) || isAmbiguous
+}
+
+function feishuPauseMs({ headers }: RobotReply): number {
+  const seconds = Number(headers.get('x-ogw-ratelimit-reset') ?? headers.get('retry-after'))
+  return seconds > 0 ? seconds * 1_000 : FEISHU_PAUSE_MS
+}
+
+/** Feishu and Lark: HTTP 200 with code 0 in the body is success. */
+function feishuVerdict(reply: RobotReply, now: number): Verdict {
+  const { code, StatusCode: legacyCode, msg } = jsonFields(reply.body)
+  const result = code ?? legacyCode
+  if (reply.status === 200 && result === 0) return SENT
+  if (result === undefined) return statusVerdict(reply, now)
+  const text = typeof msg === 'string' ? msg : ''
+  const reason = `code ${Number(result)}: ${quote(text)}`
+  if (isFeishuLimit(Number(result), text, reply)) return temporary(reason, feishuPauseMs(reply))
+  if (reply.status >= 500) return temporary(reason)
+  return permanent(reason, FEISHU_RECEIVER_CODES.includes(Number(result)) ? 'receiver' : 'message')
+}
+
+export const feishu: RobotAdapter = {
+  // 5 in a second and 100 in a minute.
+  rate: { burst: 4, everyMs: 1_000 },
+  // 20 KB less the signature.
+  maximumSize: 20_000 - 200,
+  size: (message) => byteLength(JSON.stringify(feishuContent(message))),
+  request(message, { url, secret, now }) {
+    const timestamp = String(Math.floor(now / 1_000))
+    const proof = secret === undefined ? {} : { timestamp, sign: feishuSignature(timestamp, secret) }
+    return jsonRequest(url, { ...proof, ...feishuContent(message) })
+  },
+  verdict: feishuVerdict,
+}
+
+export const ROBOT_ADAPTERS: Readonly<Record<RobotKind, RobotAdapter>> = {
+  feishu,
+  dingtalk,
+  wecom,
+  slack,
+  teams,
+  telegram,
+  generic,
 }

@@ -1,23 +1,29 @@
 import { traceHeaders } from '../../kernel/trace.ts'
-import { systemClock, type Clock } from '../../kernel/clock.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, errorCode } from '../../kernel/errors.ts'
 import { type Secret, REDACTED } from '../../kernel/secret.ts'
-import type { NotificationChannel, SendOutcome } from '../../ports/notification-channel.ts'
+import type { NotificationChannel, SendOutcome, ChannelMessage } from '../../ports/notification-channel.ts'
 import {
   type RobotAdapter,
   type RobotReply,
+  type RobotTarget,
   type RobotRequest,
   isPage,
   quote,
   type RobotKind,
   type RobotMessage,
+  SENT,
+  statusVerdict,
 } from './adapter.ts'
 import { ROBOT_ADAPTERS } from './adapters.ts'
+import { EVENT_HEADERS, eventSource, toCloudEvent } from '../../kernel/events.ts'
+import { systemClock, type Clock } from '../../kernel/clock.ts'
+import { webhookHeaders } from '../../kernel/standard-webhook.ts'
+import { SECOND, toRfc3339 } from '../../kernel/time.ts'
 
 const SEND_TIMEOUT_MS = 10_000
 
-/** An answer that does not come from the robot says nothing about the message. */
-const PAGE = { retryable: true, fault: 'receiver' } as const
+/** A page for people does not come from the robot, so it says nothing about the message. */
+const PAGE_VERDICT = { retryable: true, fault: 'receiver' } as const
 
 export interface WebhookOptions {
   /** Or the protocol itself. */
@@ -32,26 +38,15 @@ export interface WebhookOptions {
 /** The webhook of a robot: one request for each message. Refuses an invalid URL without repeating it. */
 export class RobotWebhook implements NotificationChannel {
   readonly adapter: RobotAdapter
-  readonly #url: string
-  readonly #secret: string | undefined
-  readonly #chatId: string | undefined
+  readonly #target: Omit<RobotTarget, 'now'>
   readonly #clock: Clock
   readonly #timeoutMs: number
 
-  constructor({
-    kind,
-    url,
-    secret,
-    chatId,
-    clock = systemClock,
-    timeoutMs = SEND_TIMEOUT_MS,
-  }: WebhookOptions) {
+  constructor({ kind, url, secret, chatId, clock = systemClock, timeoutMs }: WebhookOptions) {
     this.adapter = typeof kind === 'string' ? ROBOT_ADAPTERS[kind] : kind
-    this.#url = parseWebhookUrl(url.reveal())
-    this.#secret = secret?.reveal()
-    this.#chatId = chatId
+    this.#target = { url: parseWebhookUrl(url.reveal()), secret: secret?.reveal(), chatId }
     this.#clock = clock
-    this.#timeoutMs = timeoutMs
+    this.#timeoutMs = timeoutMs ?? SEND_TIMEOUT_MS
   }
 
   get rate() {
@@ -63,8 +58,7 @@ export class RobotWebhook implements NotificationChannel {
   }
 
   async send(message: RobotMessage, signal?: AbortSignal): Promise<SendOutcome> {
-    const target = { url: this.#url, secret: this.#secret, chatId: this.#chatId, now: this.#clock.now() }
-    const request = this.adapter.request(message, target)
+    const request = this.adapter.request(message, { ...this.#target, now: this.#clock.now() })
     const result = await post(request, { timeoutMs: this.#timeoutMs, signal })
     if ('failure' in result) {
       const { failure: reason, isUncertain } = result
@@ -74,11 +68,11 @@ export class RobotWebhook implements NotificationChannel {
     const verdict = this.adapter.verdict(reply, this.#clock.now())
     return verdict.sent
       ? { sent: true, answer: this.#redact(`HTTP ${reply.status} ${quote(reply.body)}`.trim()) }
-      : { ...verdict, ...(isPage(reply) && PAGE), reason: this.#redact(verdict.reason) }
+      : { ...verdict, ...(isPage(reply) && PAGE_VERDICT), reason: this.#redact(verdict.reason) }
   }
 
   #redact(text: string): string {
-    return redact(text, this.#url, this.#secret)
+    return redact(text, this.#target.url, this.#target.secret)
   }
 }
 
@@ -129,29 +123,23 @@ interface PostLimits {
 
 /** Sends a request and reads the reply within the time limit. Follows no redirect. */
 async function post(request: RobotRequest, { timeoutMs, signal }: PostLimits): Promise<PostResult> {
-  const control = new AbortController()
-  const timer = setTimeout(() => control.abort(`no answer within ${timeoutMs / 1_000} s`), timeoutMs)
-  const stop = () => control.abort('interrupted')
-  if (signal?.aborted) stop()
-  signal?.addEventListener('abort', stop, { once: true })
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const stop = signal ? AbortSignal.any([signal, timeout]) : timeout
   try {
     const response = await fetch(request.url, {
       method: 'POST',
       headers: { ...request.headers, ...traceHeaders() },
       body: request.body,
       redirect: 'manual',
-      signal: control.signal,
+      signal: stop,
     })
     return {
       reply: { status: response.status, headers: response.headers, body: await limitedText(response) },
     }
   } catch (error) {
-    return control.signal.aborted
-      ? { failure: String(control.signal.reason), isUncertain: true }
-      : networkFailure(error)
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
+    if (!stop.aborted) return networkFailure(error)
+    const failure = signal?.aborted ? 'interrupted' : `no answer within ${timeoutMs / SECOND} s`
+    return { failure, isUncertain: true }
   }
 }
 
@@ -182,6 +170,74 @@ const NEVER_CONNECTED = [
 /** The code of the error: its message would name the host. */
 function networkFailure(error: unknown): { failure: string; isUncertain: boolean } {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no code'
+  const code = errorCode(cause) ?? 'no code'
   return { failure: `not reached (${code})`, isUncertain: !NEVER_CONNECTED.includes(code) }
+}
+
+export interface WebhookChannelOptions {
+  /** The name of the receiver. */
+  readonly name: string
+  readonly url: Secret
+  readonly secret: Secret | undefined
+  readonly clock?: Clock
+  readonly timeoutMs?: number
+}
+
+// Most servers refuse a body of more than 1 MiB.
+const MAXIMUM_BYTES = 524_288
+
+/** The alerts as they are, in one CloudEvents envelope that is signed as a Standard Webhook. Any 2xx is success. */
+export class WebhookChannel implements NotificationChannel {
+  readonly needs = 'alerts'
+  readonly #webhook: RobotWebhook
+
+  constructor({ name, clock = systemClock, ...options }: WebhookChannelOptions) {
+    this.#webhook = new RobotWebhook({ kind: adapterOf(name), clock, ...options })
+  }
+
+  get rate() {
+    return this.#webhook.rate
+  }
+
+  /** A message has one occasion. */
+  fits(message: ChannelMessage): boolean {
+    return (message.about?.occasions.length ?? 0) <= 1 && this.#webhook.fits(message)
+  }
+
+  send(message: ChannelMessage, signal?: AbortSignal): Promise<SendOutcome> {
+    return this.#webhook.send(message, signal)
+  }
+}
+
+function adapterOf(name: string): RobotAdapter {
+  return {
+    // As the generic robot.
+    rate: { burst: 40, everyMs: 3_000 },
+    maximumSize: MAXIMUM_BYTES,
+    size: (message) => Buffer.byteLength(bodyOf(name, message, 0)),
+    request(message, { url, secret = '', now }) {
+      const body = bodyOf(name, message, now)
+      const signature = webhookHeaders([secret], now, { id: message.key, body })
+      return { url, headers: { ...EVENT_HEADERS, ...signature }, body }
+    },
+    verdict: (reply, now) => (reply.status >= 200 && reply.status < 300 ? SENT : statusVerdict(reply, now)),
+  }
+}
+
+/** A notice has no alert; it has its texts. */
+function bodyOf(name: string, { key, title, text, links = [], about }: ChannelMessage, now: number): string {
+  const { occasions = ['notice'], alerts = [] } = about ?? {}
+  const attributes = {
+    id: key,
+    source: eventSource('alerts'),
+    type: 'alert.notification',
+    subject: name,
+    time: toRfc3339(now),
+  }
+  const members = {
+    receiver: name,
+    occasion: occasions[0] ?? 'notice',
+    ...(alerts.length === 0 && { title, text, url: links[0]?.url ?? null }),
+  }
+  return toCloudEvent(attributes, `${JSON.stringify(members).slice(0, -1)},"alerts":[${alerts.join(',')}]}`)
 }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import PQueue from 'p-queue'
 import { formatIpv4 } from '../../kernel/addresses.ts'
 import { SECOND } from '../../kernel/time.ts'
+import { errorCode } from '../../kernel/errors.ts'
 
 interface Network {
   readonly address: string
@@ -155,7 +156,7 @@ export function createHostResolver(options: HostResolverOptions = {}): Resolve {
     try {
       return await askDns(name, isIpv6Only(), servers)
     } catch (error) {
-      if (!UNKNOWN_TO_DNS.includes(codeOf(error))) throw error
+      if (!UNKNOWN_TO_DNS.includes(errorCode(error) ?? '')) throw error
       return lookups.add(() => lookUp(name))
     }
   }
@@ -202,7 +203,11 @@ async function askDns(
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   if (addresses.length > 0) return addresses.map(withFamily)
   const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []))
-  throw reasons.find((reason) => !UNKNOWN_TO_DNS.includes(codeOf(reason))) ?? reasons[0] ?? new Error(name)
+  throw (
+    reasons.find((reason) => !UNKNOWN_TO_DNS.includes(errorCode(reason) ?? '')) ??
+    reasons[0] ??
+    new Error(name)
+  )
 }
 
 function addressesIn(hosts: string, name: string): ResolvedAddress[] {
@@ -216,7 +221,3 @@ function addressesIn(hosts: string, name: string): ResolvedAddress[] {
 }
 
 const withFamily = (address: string): ResolvedAddress => ({ address, family: isIP(address) })
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-}

@@ -1,8 +1,8 @@
 import { isIP, type LookupFunction } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
-import { AppError } from '../../kernel/errors.ts'
-import { SECOND } from '../../kernel/time.ts'
+import { AppError, errorCode } from '../../kernel/errors.ts'
+import { parseRetryAfter, SECOND } from '../../kernel/time.ts'
 import type { WebhookCall, WebhookCaller, WebhookFailure, WebhookReply } from '../../ports/webhook-caller.ts'
 import { type AddressRules, createHostResolver, type Resolve, type ResolvedAddress } from './addresses.ts'
 
@@ -65,7 +65,7 @@ export class HttpWebhookCaller implements WebhookCaller {
     try {
       const answer = await endedBy(signal, this.#request(call, signal))
       const names = Object.keys(answer.headers).slice(0, KEPT_HEADERS)
-      const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], this.#clock.now())
+      const retryAfterMs = parseRetryAfter(answer.headers['retry-after']?.toString(), this.#clock.now())
       return {
         status: answer.statusCode,
         headers: names,
@@ -192,14 +192,6 @@ async function readStart(body: AsyncIterable<unknown>): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(kept), { stream: true }).replaceAll('\0', '')
 }
 
-/** Milliseconds from now of a `Retry-After` in seconds or with a date (RFC 9110, section 10.2.3). */
-function parseRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
-  if (typeof header !== 'string') return undefined
-  if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND
-  const at = Date.parse(header)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
-}
-
 const FAILURES: Readonly<Record<string, WebhookFailure>> = {
   ADDRESS_REFUSED: 'address_refused',
   ENOTFOUND: 'name_not_resolved',
@@ -241,9 +233,8 @@ const TLS_CODES = new Set([
   'HOSTNAME_MISMATCH',
 ])
 
-/** That of the first address, where several were tried. */
+/** The code of an error; where several addresses were tried, of the first one. */
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : ''
+  return errorCode(error) ?? ''
 }

@@ -1,6 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { countMembers, scanJson, spanOfMember, type Span } from '../http/json-scan.ts'
 import { staysBelowPrefix } from '../http/request.ts'
+import { errorCode } from '../../kernel/errors.ts'
 
 /** What a client may send (docs/specification.md, Gateway). */
 export type ClientFrame = HeartbeatAck | RequestFrame | RenewFrame
@@ -180,6 +181,5 @@ const LIBRARY_ERRORS: Readonly<Record<string, number>> = {
 const PROTOCOL_ERROR = 1002
 
 export function closeCodeOf(error: Error): number {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return LIBRARY_ERRORS[code] ?? PROTOCOL_ERROR
+  return LIBRARY_ERRORS[errorCode(error) ?? ''] ?? PROTOCOL_ERROR
 }

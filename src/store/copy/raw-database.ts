@@ -76,6 +76,11 @@ export function keyOf({ columns, key }: CopiedTable, row: CopiedRow): CopiedRow 
   return key.map((column) => row[columns.indexOf(column)] ?? null)
 }
 
+/** A name of a table or column as SQL. Names of the platform's tables need no escapes. */
+export function quoteName(name: string): string {
+  return `"${name}"`
+}
+
 export function copyRunning(): AppError {
   return new AppError(
     'conflict',

@@ -7,6 +7,7 @@ import {
   copiedTable,
   copyRunning,
   OWN_TABLES,
+  quoteName,
   UNFINISHED,
   type CopiedRow,
   type CopiedTable,
@@ -109,16 +110,16 @@ class PostgresCopy implements CopyTarget {
   }
 
   async count(table: string): Promise<number> {
-    const [row] = await this.#all<{ rows: number }>(`select count(*) as rows from ${quote(table)}`)
+    const [row] = await this.#all<{ rows: number }>(`select count(*) as rows from ${quoteName(table)}`)
     return row?.rows ?? 0
   }
 
   async rows({ name, columns, key }: CopiedTable, after: CopiedRow | null): Promise<CopiedRow[]> {
-    const order = key.map(quote).join()
+    const order = key.map(quoteName).join()
     const place = after ? `where (${order}) > (${after.map((_, index) => `$${index + 1}`).join()})` : ''
     const limit = this.#limits.get(name) ?? FIRST_ROWS
     const { rows } = await this.#client.query<(string | number | null)[]>({
-      text: `select ${columns.map(quote).join()} from ${quote(name)} ${place} order by ${order} limit ${limit}`,
+      text: `select ${columns.map(quoteName).join()} from ${quoteName(name)} ${place} order by ${order} limit ${limit}`,
       values: [...(after ?? [])],
       rowMode: 'array',
     })
@@ -163,12 +164,12 @@ class PostgresCopy implements CopyTarget {
     await this.#transaction(async () => {
       await this.#all('create table database_copy (name text primary key, progress text not null)')
       for (const { table, name, definition } of await this.#all<ForeignKey>(FOREIGN_KEYS)) {
-        const constraint = `${table} add constraint ${quote(name)} ${definition}`
+        const constraint = `${table} add constraint ${quoteName(name)} ${definition}`
         await this.#all('insert into database_copy values ($1, $2)', `${CONSTRAINT}${name}`, constraint)
-        await this.#all(`alter table ${table} drop constraint ${quote(name)}`)
+        await this.#all(`alter table ${table} drop constraint ${quoteName(name)}`)
       }
       await this.#removeIndexes(new Set(tables.map(({ name }) => name)))
-      await this.#all(`truncate ${tables.map(({ name }) => quote(name)).join()}`)
+      await this.#all(`truncate ${tables.map(({ name }) => quoteName(name)).join()}`)
       await this.#all(
         'insert into schema_migrations (name, breaking, applied_at) values ($1, $2, $3) on conflict do nothing',
         UNFINISHED.name,
@@ -185,7 +186,7 @@ class PostgresCopy implements CopyTarget {
     progress: () => CopyProgress,
   ): Promise<void> {
     await this.#transaction(async () => {
-      const command = `copy ${quote(name)} (${columns.map(quote).join()}) from stdin`
+      const command = `copy ${quoteName(name)} (${columns.map(quoteName).join()}) from stdin`
       await pipeline(batches, linesOf, this.#client.query(copyFrom(command)))
       await this.#saveProgress(name, from, progress())
     })
@@ -193,7 +194,7 @@ class PostgresCopy implements CopyTarget {
 
   async clear(table: string): Promise<void> {
     await this.#transaction(async () => {
-      await this.#all(`truncate ${quote(table)}`)
+      await this.#all(`truncate ${quoteName(table)}`)
       await this.#all('delete from database_copy where name = $1', table)
     })
   }
@@ -215,20 +216,22 @@ class PostgresCopy implements CopyTarget {
   }
 
   async finish(numbers: ReadonlyMap<string, number>): Promise<void> {
-    const durably = { isDurable: true }
-    await this.#transaction(async () => {
-      const kept = await this.#all<{ progress: string }>(
-        'select progress from database_copy where starts_with(name, $1)',
-        CONSTRAINT,
-      )
-      for (const { progress } of kept) await this.#all(`alter table ${progress}`)
-      for (const { name, sequence } of await this.#numbered()) {
-        const number = numbers.get(name) ?? 0
-        if (number > 0) await this.#all('select setval($1, $2)', sequence, number)
-      }
-      await this.#all('delete from schema_migrations where name = $1', UNFINISHED.name)
-      await this.#all('drop table database_copy')
-    }, durably)
+    await this.#transaction(
+      async () => {
+        const kept = await this.#all<{ progress: string }>(
+          'select progress from database_copy where starts_with(name, $1)',
+          CONSTRAINT,
+        )
+        for (const { progress } of kept) await this.#all(`alter table ${progress}`)
+        for (const { name, sequence } of await this.#numbered()) {
+          const number = numbers.get(name) ?? 0
+          if (number > 0) await this.#all('select setval($1, $2)', sequence, number)
+        }
+        await this.#all('delete from schema_migrations where name = $1', UNFINISHED.name)
+        await this.#all('drop table database_copy')
+      },
+      { isDurable: true },
+    )
     await this.#transaction(async () => void (await this.#all('analyze')))
   }
 
@@ -262,7 +265,7 @@ class PostgresCopy implements CopyTarget {
   async #removeIndexes(tables: ReadonlySet<string>): Promise<void> {
     for (const { table, name, constraint, definition } of await this.#all<Index>(INDEXES)) {
       if (!tables.has(table)) continue
-      const change = `alter table ${quote(table)}`
+      const change = `alter table ${quoteName(table)}`
       const statement =
         constraint === null ? definition : `${change} add constraint ${constraint} ${definition}`
       const removed: RemovedIndex = { table, statement }
@@ -298,7 +301,7 @@ interface Index {
   readonly definition: string
 }
 
-/** Those of the largest tables first: they take long, and the source is read meanwhile. */
+/** The indexes of the largest tables first: they take long, and the source is read meanwhile. */
 const KEPT_INDEXES = `
   select name, progress from database_copy where starts_with(name, $1)
   order by pg_relation_size(quote_ident(progress::json ->> 'table')::regclass) desc`
@@ -335,8 +338,4 @@ function fieldOf(value: CopiedRow[number]): string {
 
 function charactersOf(row: CopiedRow): number {
   return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 1), 0)
-}
-
-function quote(name: string): string {
-  return `"${name}"`
 }

@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg'
 import { storeUnavailable, TransactionTimedOut } from '../unavailable.ts'
+import { errorCode } from '../../kernel/errors.ts'
 
 // https://www.postgresql.org/docs/15/errcodes-appendix.html
 const SERIALIZATION_FAILURE = '40001'
@@ -87,7 +88,7 @@ export function explainPooler(error: unknown): unknown {
 
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code = errorCode(error) ?? ''
   if (error instanceof DatabaseError)
     return UNAVAILABLE.has(code) || UNAVAILABLE_CLASSES.has(code.slice(0, 2))
   // With a code, an error that is not the server's is the system's or TLS's: the network, name resolution, a certificate.

@@ -1,4 +1,4 @@
-import { errorMessage } from '../../kernel/errors.ts'
+import { errorMessage, errorCode } from '../../kernel/errors.ts'
 
 // SQLSTATE: insufficient_privilege
 const FORBIDDEN = '42501'
@@ -64,7 +64,7 @@ const BY_TEXT: readonly (readonly [pattern: RegExp, remedy: PostgresRemedyCode])
 
 /** The server refuses the user what the statement needs. */
 export function isForbidden(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === FORBIDDEN
+  return errorCode(cause) === FORBIDDEN
 }
 
 /** What to do about a server that cannot be used for this reason; without a full stop. `address` names where its address stands. */
@@ -74,8 +74,7 @@ export function postgresRemedy(cause: unknown, address = 'database.url (DATABASE
 
 /** Which remedy that is. */
 export function postgresRemedyCode(cause: unknown): PostgresRemedyCode {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  const known = BY_CODE[code]
+  const known = BY_CODE[errorCode(cause) ?? '']
   if (known !== undefined) return known
   return BY_TEXT.find(([pattern]) => pattern.test(errorMessage(cause)))?.[1] ?? 'start'
 }

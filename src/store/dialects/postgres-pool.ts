@@ -1,10 +1,9 @@
 import type { PoolClient, QueryResult } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
-import { ReusableTimeout } from '../timeout.ts'
+import { ReusableTimeout, storeUnavailable } from '../unavailable.ts'
 import { endsConnection, fromPostgresError, raisesDoubt } from './postgres-errors.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import type { PostgresServers } from './postgres-servers.ts'
-import { storeUnavailable } from '../unavailable.ts'
 
 // Warnings of a commit: "canceling the wait for synchronous replication", by a cancelled query or a stop of the server.
 const CANCELLED_WAITS = new Set(['01000', '57P01'])

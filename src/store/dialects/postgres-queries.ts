@@ -1,13 +1,8 @@
 import {
-  DummyDriver,
-  Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
   type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
   type QueryResult,
 } from 'kysely'
 import type { QueryResult as PgResult } from 'pg'
@@ -16,27 +11,30 @@ import type { Queries } from '../store.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { isStalePlan } from './postgres-errors.ts'
 import type { QueryConnection } from './postgres-pool.ts'
+import { compilerFor, queryBuilder, type SqlDialect } from './query-builder.ts'
 
 /** Runs each query on a connection of the pool, or on the one of its transaction. */
 export type QuerySource = Pick<QueryConnection, 'query'>
 
-/** Compiles the prepared statements; it has no connection to run them on. */
-const COMPILER: Database = new Kysely({
-  dialect: { ...compilerDialect(), createDriver: () => new DummyDriver() },
-})
+const DIALECT: SqlDialect = {
+  createAdapter: () => new PostgresAdapter(),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+}
+const COMPILER = compilerFor(DIALECT)
 
 /** The names of prepared statements, by their text. */
 export class StatementNames {
   readonly #names = new Map<string, string>()
-  #given = 0
+  #nextNumber = 0
 
   of(text: string): string {
-    return this.#names.getOrInsertComputed(text, () => `platform_${this.#given++}`)
+    return this.#names.getOrInsertComputed(text, () => `platform_${this.#nextNumber++}`)
   }
 
   /**
-   * Gives every text another name, under which each connection prepares it anew: what makes one plan stale makes others
-   * stale, too. Does nothing if the text has another name than that one already.
+   * Gives every text a new name, under which each connection prepares it anew: what makes one plan stale makes others
+   * stale, too. Does nothing if the text has a newer name than `name` already.
    */
   renew(text: string, name: string): void {
     if (this.#names.get(text) === name) this.#names.clear()
@@ -73,7 +71,12 @@ export class PostgresQueries implements Queries {
 
   // Most transactions run prepared statements only, which cost less than a builder.
   get db(): Database {
-    return (this.#db ??= new Kysely({ dialect: dialectOn(this.#source) }))
+    return (this.#db ??= queryBuilder(DIALECT, (query) => this.#executeBuilt(query)))
+  }
+
+  async #executeBuilt({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<unknown>> {
+    const { rows, rowCount } = await this.#source.query({ text, values: parameters })
+    return { rows, numAffectedRows: BigInt(rowCount ?? 0) }
   }
 
   async #execute(statement: BoundStatement): Promise<PgResult> {
@@ -88,52 +91,5 @@ export class PostgresQueries implements Queries {
       if (inTransaction) throw error
     }
     return this.#source.query({ ...statement, name: names.of(statement.text) })
-  }
-}
-
-function dialectOn(source: QuerySource): Dialect {
-  return { ...compilerDialect(), createDriver: () => driverOn(source) }
-}
-
-function compilerDialect(): Omit<Dialect, 'createDriver'> {
-  return {
-    createAdapter: () => new PostgresAdapter(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  }
-}
-
-/** The query builder's view of a source. */
-class BuilderConnection implements DatabaseConnection {
-  readonly #source: QuerySource
-
-  constructor(source: QuerySource) {
-    this.#source = source
-  }
-
-  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { rows, rowCount } = await this.#source.query({ text, values: parameters })
-    return { rows: rows as R[], numAffectedRows: BigInt(rowCount ?? 0) }
-  }
-
-  // oxlint-disable-next-line require-yield
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('Streaming would hold the connection; read in pages instead.')
-  }
-}
-
-/** Connections are put into transactions by the store, never by the query builder. */
-function driverOn(source: QuerySource): Driver {
-  const refuse = async () => {
-    throw new Error('Transactions are opened by store.write() only.')
-  }
-  return {
-    init: async () => {},
-    acquireConnection: async () => new BuilderConnection(source),
-    releaseConnection: async () => {},
-    beginTransaction: refuse,
-    commitTransaction: refuse,
-    rollbackTransaction: refuse,
-    destroy: async () => {},
   }
 }

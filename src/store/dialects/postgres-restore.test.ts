@@ -8,7 +8,7 @@ import { createTestDatabase } from '../../../test/support/postgres.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
 import { testStore } from '../../../test/support/store.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { postgresRestore } from './postgres-restore.ts'
+import { restoreTarget } from '../open.ts'
 
 test('a database that is opened after the first check is not replaced', async (t) => {
   const { url, drop } = await createTestDatabase()
@@ -17,7 +17,7 @@ test('a database that is opened after the first check is not replaced', async (t
     await server.end()
     await drop()
   })
-  const target = postgresRestore(new Secret(url))
+  const target = await restoreTarget({ kind: 'postgres', url: new Secret(url) })
   await target.requireUnserved()
   await server.connect()
   await server.query('create table things (id integer)')
@@ -38,7 +38,7 @@ test('a restored database that cannot be finished is removed, and the former one
   await sql`create table things (id integer)`.execute(store.read.db)
   await store.close()
   const finish = async () => Promise.reject(new Error('not finished'))
-  const target = postgresRestore(address.url)
+  const target = await restoreTarget(address)
   await assert.rejects(target.replace({ path, sha256: '', finish }, '20260131T020000Z'), /not finished/)
   const client = new Client({ connectionString: address.url.reveal() })
   await client.connect()
@@ -58,7 +58,7 @@ test('a view of somebody else among the tables is named with what to do', async 
   const path = join(directory, 'snapshot.dump')
   await store.snapshot(path)
   await store.close()
-  const replaced = postgresRestore(address.url).replace(
+  const replaced = (await restoreTarget(address)).replace(
     { path, sha256: '', finish: async () => {} },
     '20260131T020000Z',
   )
@@ -78,7 +78,7 @@ test('a schema of somebody else in the database is left as it is by a restoratio
   await sql`insert into reporting.days values (2)`.execute(store.read.db)
   await sql`create table things (id integer)`.execute(store.read.db)
   await store.close()
-  const target = postgresRestore(address.url)
+  const target = await restoreTarget(address)
   const { former } = await target.replace({ path, sha256: '', finish: async () => {} }, '20260131T020000Z')
   assert.equal(former, 'the schema before_restore_20260131t020000z')
   const client = new Client({ connectionString: address.url.reveal() })

@@ -1,26 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { databaseInUse, type RestoreTarget } from '../files/restore-target.ts'
 import type { Queries, Store } from '../store.ts'
-import { STORE_LIMITS } from '../timeout.ts'
 import { KEPT_ASIDE, runPostgresProgram, findNewestPostgresProgram } from './postgres-programs.ts'
 import { listArchive } from './postgres-archive.ts'
-import { openPostgres } from './postgres.ts'
+
+/** Opens the database for a piece of work, and closes it. */
+type UseDatabase = <T>(work: (store: Store) => Promise<T>) => Promise<T>
 
 /**
  * Restores an archive of PostgreSQL: the former tables move to another schema of the same database, which needs no right but
  * that of their owner to create a schema.
  */
-export function postgresRestore(url: Secret): RestoreTarget {
+export function postgresRestore(url: Secret, useDatabase: UseDatabase): RestoreTarget {
   return {
-    requireUnserved: () => withDatabase(url, requireUnserved),
+    requireUnserved: () => useDatabase(requireUnserved),
     replace: ({ path, finish }, stamp) =>
-      withDatabase(url, async (store) => {
+      useDatabase(async (store) => {
         // A process may have started since the first check: a large archive is verified for minutes.
         await requireUnserved(store)
         const schema = await currentSchema(store.read)
@@ -46,16 +44,6 @@ async function requireUnserved({ read }: Store): Promise<void> {
   for (let attempt = 1; (await countOthers(read)) > 0; attempt++) {
     if (attempt === CHECK_ATTEMPTS) throw databaseInUse('The database')
     await wait(CHECK_PAUSE_MS)
-  }
-}
-
-async function withDatabase<T>(url: Secret, use: (store: Store) => Promise<T>): Promise<T> {
-  const quiet = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
-  const store = await openPostgres({ url, ...quiet, limits: STORE_LIMITS.postgres })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
   }
 }
 
@@ -85,27 +73,29 @@ function moveTables(store: Store, { from, to }: Move): Promise<number> {
     async ({ db }) => {
       const names = await tablesIn({ db }, from)
       if (names.length > 0) await sql`create schema ${sql.id(to)}`.execute(db)
-      for (const name of names)
-        await sql`alter table ${sql.id(from, name)} set schema ${sql.id(to)}`.execute(db)
+      await setSchema({ db }, names, { from, to })
       return names.length
     },
     { longRunning: true },
   )
 }
 
-/** Every table was moved, so those that are there now are restored ones. */
+/** Drops the tables that are there now: every former table was moved, so they are restored ones. */
 async function moveTablesBack(store: Store, { from, to }: Move): Promise<void> {
   await store.write(
     async ({ db }) => {
       for (const name of await tablesIn({ db }, to))
         await sql`drop table ${sql.id(to, name)} cascade`.execute(db)
-      const names = await tablesIn({ db }, from)
-      for (const name of names)
-        await sql`alter table ${sql.id(from, name)} set schema ${sql.id(to)}`.execute(db)
+      await setSchema({ db }, await tablesIn({ db }, from), { from, to })
       await sql`drop schema if exists ${sql.id(from)}`.execute(db)
     },
     { longRunning: true },
   )
+}
+
+async function setSchema({ db }: Pick<Queries, 'db'>, tables: readonly string[], { from, to }: Move) {
+  for (const table of tables)
+    await sql`alter table ${sql.id(from, table)} set schema ${sql.id(to)}`.execute(db)
 }
 
 async function tablesIn({ db }: Pick<Queries, 'db'>, schema: string): Promise<string[]> {
@@ -121,7 +111,7 @@ interface Archive {
 
 /** Other schemas of the archive are not those of the platform, and may be in the database. */
 async function restoreArchive(store: Store, { url, path }: Archive): Promise<void> {
-  const own = await ownSchema(store, path)
+  const schema = await archivedSchema(store, path)
   const program = await findNewestPostgresProgram('pg_restore')
   const options = [
     '--no-owner',
@@ -129,7 +119,7 @@ async function restoreArchive(store: Store, { url, path }: Archive): Promise<voi
     '--exit-on-error',
     '--single-transaction',
     '--no-password',
-    ...(own === undefined ? [] : [`--schema=${own}`]),
+    ...(schema === undefined ? [] : [`--schema=${schema}`]),
     path,
   ]
   await runPostgresProgram(program, options, { url }).catch((error: unknown) => {
@@ -145,9 +135,9 @@ function restoreRefused(path: string, cause: unknown): AppError {
 const LEDGER_ENTRY = / TABLE (\S+) schema_migrations /
 
 /** The schema of the platform's tables in the archive; undefined if the archive has to create it. */
-async function ownSchema({ read: { db } }: Store, path: string): Promise<string | undefined> {
+async function archivedSchema({ read: { db } }: Store, path: string): Promise<string | undefined> {
   const entries = await listArchive(path)
-  const name = entries.map((entry) => LEDGER_ENTRY.exec(entry)?.[1]).find((each) => each !== undefined)
+  const name = entries.map((entry) => LEDGER_ENTRY.exec(entry)?.[1]).find((schema) => schema !== undefined)
   if (name === undefined) return undefined
   const { rows } = await sql`select 1 from pg_namespace where nspname = ${name}`.execute(db)
   return rows.length > 0 ? name : undefined

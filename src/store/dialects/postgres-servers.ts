@@ -8,8 +8,13 @@ import type { PostgresUrl } from '../../kernel/addresses.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { explainPooler, isReadOnlyRefusal } from './postgres-errors.ts'
-import { chooseServer, readServerState, type ServerState } from './postgres-probe.ts'
-import { PostgresServer, serverName } from './postgres-server.ts'
+import {
+  chooseServer,
+  readServerState,
+  type ServerState,
+  PostgresServer,
+  serverName,
+} from './postgres-server.ts'
 
 // One round asks each server once, and follows another one after so long at the earliest: a promotion is found within a second,
 // and however many requests fail, no server gets more than one connection a second from the search of a process.

@@ -1,8 +1,7 @@
 import type { Logger } from '../../kernel/logger.ts'
 import { bindTrace } from '../../kernel/trace.ts'
 import { callListeners, type Tx, type TransactionCallback, TurnCost } from '../store.ts'
-import type { StoreLimits } from '../timeout.ts'
-import { transactionTimeout } from '../unavailable.ts'
+import { type StoreLimits, transactionTimeout } from '../unavailable.ts'
 import type { PooledConnection, QueryConnection } from './postgres-pool.ts'
 import { PostgresQueries, type QuerySource, type StatementNames } from './postgres-queries.ts'
 

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
-import { SqliteConnection, ReadGate } from './sqlite-connection.ts'
-import { SqliteStatements } from './sqlite-statements.ts'
+import { SqliteConnection, ReadGate, SqliteStatements } from './sqlite-connection.ts'
 
 const connectionTo = (database: DatabaseSync) => new SqliteConnection(new SqliteStatements(database))
 

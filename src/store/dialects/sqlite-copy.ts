@@ -4,6 +4,7 @@ import {
   copiedTable,
   copyRunning,
   OWN_TABLES,
+  quoteName,
   UNFINISHED,
   type CopiedRow,
   type CopiedTable,
@@ -36,7 +37,7 @@ class SqliteCopy implements CopyTarget {
   }
 
   async count(table: string): Promise<number> {
-    return this.#all<{ rows: number }>(`select count(*) as rows from ${quote(table)}`)[0]?.rows ?? 0
+    return this.#all<{ rows: number }>(`select count(*) as rows from ${quoteName(table)}`)[0]?.rows ?? 0
   }
 
   async rows(table: CopiedTable, after: CopiedRow | null): Promise<CopiedRow[]> {
@@ -46,11 +47,11 @@ class SqliteCopy implements CopyTarget {
   }
 
   async lastNumbers(): Promise<ReadonlyMap<string, number>> {
-    const given = this.#all<{ name: string; seq: number }>('select name, seq from sqlite_sequence')
-    const numbers = new Map(given.map(({ name, seq }) => [name, seq]))
+    const sequences = this.#all<{ name: string; seq: number }>('select name, seq from sqlite_sequence')
+    const numbers = new Map(sequences.map(({ name, seq }) => [name, seq]))
     for (const { name, key } of await this.tables()) {
       if (key.join() !== 'seq') continue
-      const [newest] = this.#all<{ seq: number | null }>(`select max(seq) as seq from ${quote(name)}`)
+      const [newest] = this.#all<{ seq: number | null }>(`select max(seq) as seq from ${quoteName(name)}`)
       numbers.set(name, Math.max(newest?.seq ?? 0, numbers.get(name) ?? 0))
     }
     return numbers
@@ -72,7 +73,7 @@ class SqliteCopy implements CopyTarget {
     const { name, breaking, applied_at: appliedAt } = UNFINISHED
     await this.#transaction(() => {
       this.#run('create table database_copy (name text primary key, progress text not null) strict')
-      for (const table of tables) this.#run(`delete from ${quote(table.name)}`)
+      for (const table of tables) this.#run(`delete from ${quoteName(table.name)}`)
       const text = 'insert or ignore into schema_migrations (name, breaking, applied_at) values (?, ?, ?)'
       this.#run(text, name, breaking, appliedAt)
     })
@@ -85,7 +86,7 @@ class SqliteCopy implements CopyTarget {
     progress: () => CopyProgress,
   ): Promise<void> {
     const places = columns.map(() => '?').join()
-    const text = `insert into ${quote(name)} (${columns.map(quote).join()}) values (${places})`
+    const text = `insert into ${quoteName(name)} (${columns.map(quoteName).join()}) values (${places})`
     const insert = this.#database.prepare(text)
     await this.#transaction(async () => {
       for await (const rows of batches) for (const row of rows) insert.run(...row)
@@ -95,7 +96,7 @@ class SqliteCopy implements CopyTarget {
 
   async clear(table: string): Promise<void> {
     await this.#transaction(() => {
-      this.#run(`delete from ${quote(table)}`)
+      this.#run(`delete from ${quoteName(table)}`)
       this.#run('delete from database_copy where name = ?', table)
     })
   }
@@ -133,8 +134,8 @@ class SqliteCopy implements CopyTarget {
     const key = found.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk)
     return copiedTable(
       name,
-      found.map((each) => each.name),
-      key.map((each) => each.name),
+      found.map((column) => column.name),
+      key.map((column) => column.name),
     )
   }
 
@@ -168,9 +169,9 @@ function readRows(
   { name, columns, key }: CopiedTable,
   after: CopiedRow | null,
 ): CopiedRow[] {
-  const order = key.map(quote).join()
+  const order = key.map(quoteName).join()
   const place = after ? `where (${order}) > (${after.map(() => '?').join()})` : ''
-  const text = `select ${columns.map(quote).join()} from ${quote(name)} ${place} order by ${order} limit ${BATCH_ROWS}`
+  const text = `select ${columns.map(quoteName).join()} from ${quoteName(name)} ${place} order by ${order} limit ${BATCH_ROWS}`
   const statement = database.prepare(text)
   statement.setReturnArrays(true)
   const rows: CopiedRow[] = []
@@ -193,8 +194,4 @@ function saveProgress(database: DatabaseSync, name: string, from: CopyProgress, 
     : database.prepare('update database_copy set progress = ? where name = ? and progress = ?')
   const { changes } = statement.run(JSON.stringify(to), name, JSON.stringify(from))
   if (Number(changes) !== 1) throw copyRunning()
-}
-
-function quote(name: string): string {
-  return `"${name}"`
 }

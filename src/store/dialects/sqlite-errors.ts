@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { storeUnavailable, WriteLockHeld } from '../unavailable.ts'
-import { errorMessage } from '../../kernel/errors.ts'
+import { errorMessage, errorCode } from '../../kernel/errors.ts'
 import { shellWord } from '../../kernel/text.ts'
 
 // https://www.sqlite.org/rescode.html, primary codes
@@ -116,7 +116,7 @@ function accessFailure(place: string, { access }: FileSystem): string | undefine
     access(place, constants.R_OK | constants.W_OK)
     return undefined
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : errorMessage(error)
+    return errorCode(error) ?? errorMessage(error)
   }
 }
 

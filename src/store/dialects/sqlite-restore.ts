@@ -14,7 +14,7 @@ import {
   type RestoreTarget,
 } from '../files/restore-target.ts'
 import { moveFile } from '../files/snapshot.ts'
-import { STORE_LIMITS } from '../timeout.ts'
+import { STORE_LIMITS } from '../unavailable.ts'
 import { isBusy } from './sqlite-errors.ts'
 import { openSqlite } from './sqlite.ts'
 

@@ -2,20 +2,24 @@ import { statSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { storeUnavailable } from '../unavailable.ts'
+import { storeUnavailable, type StoreLimits } from '../unavailable.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { writeSnapshot } from '../files/snapshot.ts'
 import type { Store } from '../store.ts'
-import type { StoreLimits } from '../timeout.ts'
 import { WriteQueue, type GroupConnection } from '../write-queue.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { createCheckpointer, type Checkpointer } from './sqlite-checkpointer.ts'
-import { SqliteConnection, SqliteQueries, SqliteTransaction, ReadGate } from './sqlite-connection.ts'
+import {
+  SqliteConnection,
+  SqliteQueries,
+  SqliteTransaction,
+  ReadGate,
+  SqliteStatements,
+} from './sqlite-connection.ts'
 import { isBusy, explainSqliteFailure } from './sqlite-errors.ts'
-import { SqliteStatements } from './sqlite-statements.ts'
 import { ReaderThread, copyInThread } from './sqlite-threads.ts'
 
 /**

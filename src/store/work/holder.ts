@@ -2,6 +2,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { newId } from '../../kernel/ids.ts'
 import { hasEnded } from '../../kernel/process.ts'
+import { errorCode } from '../../kernel/errors.ts'
 
 /** A new name for a holder of leases in this process; it names the process, so that others can see its end. */
 export function newHolder(): string {
@@ -45,7 +46,7 @@ function isFree(processId: number): boolean {
     process.kill(processId, 0)
     return false
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+    return errorCode(error) === 'ESRCH'
   }
 }
 

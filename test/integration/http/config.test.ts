@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SETTING_TABLE } from '../../../src/config/schema.ts'
-import { describeConfig } from '../../../src/config/describe.ts'
+import { describeConfig } from '../../../src/config/config.ts'
 import { configRoute } from '../../../src/infra/http/operations.ts'
 import { alignColumns } from '../../../src/kernel/text.ts'
 import { configFiles } from '../../support/config-files.ts'

@@ -14,19 +14,13 @@ import type { Alert } from './model.ts'
 import { LISTED_SEVERITIES, SEVERITY_WORDS } from './severities.ts'
 
 const noticeWords = defineWords({
-  en: {
-    label: 'Notify this browser',
-    never: 'Never',
-    from: (severity: string) => `From ${severity}`,
-    refused:
-      'The browser does not allow notifications of this page. Allow them in its settings, then choose again.',
-  },
-  zh: {
-    label: '通知此浏览器',
-    never: '从不',
-    from: (severity) => `${severity}及以上`,
-    refused: '浏览器不允许此页面发送通知。请在浏览器设置中允许，然后重新选择。',
-  },
+  label: ['Notify this browser', '通知此浏览器'],
+  never: ['Never', '从不'],
+  from: [(severity: string) => `From ${severity}`, (severity) => `${severity}及以上`],
+  refused: [
+    'The browser does not allow notifications of this page. Allow them in its settings, then choose again.',
+    '浏览器不允许此页面发送通知。请在浏览器设置中允许，然后重新选择。',
+  ],
 })
 
 const severityWords = defineWords(SEVERITY_WORDS)
@@ -111,6 +105,6 @@ async function isSilenced(alert: Alert): Promise<boolean> {
 
 function isNoticed({ severity }: Alert): boolean {
   // The most severe one is first.
-  const rank = LISTED_SEVERITIES.findIndex((each) => each === severity)
+  const rank = LISTED_SEVERITIES.findIndex((listed) => listed === severity)
   return leastSeverity.value !== null && rank !== -1 && rank <= LISTED_SEVERITIES.indexOf(leastSeverity.value)
 }

@@ -95,8 +95,8 @@ function patternOf([first = null, ...others]: readonly (string | null)[]): strin
 /** What silences these alerts for two hours: a silence for each source, with the matchers that fit its alerts. */
 export function silencesOf(alerts: readonly Alert[], now: number): readonly BodyOf<'createSilence'>[] {
   const ends_at = new Date(now + SILENCED_MS).toISOString()
-  return [...Map.groupBy(alerts, ({ source }) => source).values()].map((own) => ({
-    matchers: matchersOf(own),
+  return [...Map.groupBy(alerts, ({ source }) => source).values()].map((alertsOfSource) => ({
+    matchers: matchersOf(alertsOfSource),
     reason: alertWords().silenceReason,
     ends_at,
   }))

@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { localNumber } from '../../../i18n/local.ts'
 import { serverClock } from '../../../api/browser.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
+import { Button } from '../../../parts/button.tsx'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { describeFailure } from '../../../parts/failure-words.ts'
 import { Icon } from '../../../parts/icon.tsx'
@@ -58,15 +59,13 @@ export function AlertsPage({ id }: ViewProps) {
       words={words}
       labelOf={(name, value) => LABELS[name]?.()[value] ?? value}
       groups={isGrouped ? GROUPS : undefined}
-      columns={alertColumns(words, silenceFor)}
+      columns={alertColumns(silenceFor)}
       bulk={alertBulk()}
       icon="alerts"
       id={id}
       head={() => <AlertNoticeChoice />}
       summary={<SeverityChips path={PATH} />}
-      detail={(detail) => (
-        <AlertDrawer key={detail.id} id={detail.id} silenceFor={silenceFor} onClose={detail.onClose} />
-      )}
+      detail={(detail) => <AlertDrawer key={detail.id} {...detail} silenceFor={silenceFor} />}
     />
   )
 }
@@ -107,45 +106,40 @@ function SeverityChips({ path }: { readonly path: string }) {
   return (
     <LinkChoice
       label={fields.severity}
-      choices={[chip('', partWords().all), ...LISTED_SEVERITIES.map((each) => chip(each, severities[each]))]}
+      choices={[
+        chip('', partWords().all),
+        ...LISTED_SEVERITIES.map((severity) => chip(severity, severities[severity])),
+      ]}
     />
   )
 }
 
-function alertColumns(
-  words: ReturnType<typeof alertWords>,
-  silenceFor: SilenceFor,
-): readonly TableColumn<Alert>[] {
-  const { fields, statuses, severities, silenced } = words
+function alertColumns(silenceFor: SilenceFor): readonly TableColumn<Alert>[] {
+  const { fields, statuses, severities, silenced } = alertWords()
   const column = fieldColumns<Alert, typeof fields>(fields)
   return [
-    {
-      key: 'title',
-      title: fields.title,
-      cell: (alert) => (
-        <>
-          {silenceFor(alert) && (
-            <span class="narrow-mark">
-              <Icon name="mute" />
-              <span class="visually-hidden">{silenced} </span>
-            </span>
-          )}
-          <bdi>{alert.title}</bdi>
-        </>
-      ),
-    },
+    column.cell('title', (alert) => (
+      <>
+        {silenceFor(alert) && (
+          <span class="narrow-mark">
+            <Icon name="mute" />
+            <span class="visually-hidden">{silenced} </span>
+          </span>
+        )}
+        <bdi>{alert.title}</bdi>
+      </>
+    )),
     column.status('severity', SEVERITY_TONES, severities),
-    {
-      key: 'status',
-      title: fields.status,
-      isFromMedium: true,
-      cell: (alert) => (
+    column.cell(
+      'status',
+      (alert) => (
         <>
           <StatusBadge tone={ALERT_TONES[alert.status]} label={statuses[alert.status]} />{' '}
           <SilenceLink silence={silenceFor(alert)} isBrief />
         </>
       ),
-    },
+      { isFromMedium: true },
+    ),
     column.text('source', { isWideOnly: true }),
     column.number('count', { isWideOnly: true }),
     column.time('last_at', { isWideOnly: true, isFromMedium: true }),
@@ -209,9 +203,7 @@ function SilenceMany({ alerts, onDone }: SilenceManyProps) {
   }
   return (
     <>
-      <button class="button" type="button" onClick={() => void silence()}>
-        {words.silence}
-      </button>
+      <Button onClick={() => void silence()}>{words.silence}</Button>
       {initialForm.value && (
         <NewSilence
           initial={initialForm.value}

@@ -1,23 +1,15 @@
 import { VALUES } from '../../../api/generated.ts'
+import type { Translations } from '../../../i18n/language.ts'
+
 /** The severities of alerts that are not closed, the most severe first. */
-export const LISTED_SEVERITIES = VALUES.explainAlertRoute.severity.filter((each) => each !== 'CLOSE')
+export const LISTED_SEVERITIES = VALUES.explainAlertRoute.severity.filter((severity) => severity !== 'CLOSE')
 
 /** Apart from the other words of alerts, because every page can show a notice of an alert. */
 export const SEVERITY_WORDS = {
-  en: {
-    CRITICAL: 'Critical',
-    HIGH: 'High',
-    ERROR: 'Error',
-    WARNING: 'Warning',
-    INFO: 'Info',
-    CLOSE: 'Closed',
-  },
-  zh: {
-    CRITICAL: '严重',
-    HIGH: '高',
-    ERROR: '错误',
-    WARNING: '警告',
-    INFO: '信息',
-    CLOSE: '已关闭',
-  },
-}
+  CRITICAL: ['Critical', '严重'],
+  HIGH: ['High', '高'],
+  ERROR: ['Error', '错误'],
+  WARNING: ['Warning', '警告'],
+  INFO: ['Info', '信息'],
+  CLOSE: ['Closed', '已关闭'],
+} satisfies Readonly<Record<string, Translations<string>>>

@@ -4,20 +4,11 @@ import { CHINESE_SUMMARIES } from './operations-zh.ts'
 
 /** The operations that the audit trail has in addition to those of the API. */
 const otherWords = defineWords({
-  en: {
-    signIn: 'Sign in',
-    start: 'Start the platform with other settings',
-    disableWebhook: 'Disable a webhook that has failed for too long',
-    pruneAudit: 'Delete old rows of the audit trail',
-    command: (line: string) => `Run: ${line}`,
-  },
-  zh: {
-    signIn: '登录',
-    start: '以不同的设置启动平台',
-    disableWebhook: '停用长时间失败的 Webhook',
-    pruneAudit: '删除旧的审计记录',
-    command: (line) => `运行：${line}`,
-  },
+  signIn: ['Sign in', '登录'],
+  start: ['Start the platform with other settings', '以不同的设置启动平台'],
+  disableWebhook: ['Disable a webhook that has failed for too long', '停用长时间失败的 Webhook'],
+  pruneAudit: ['Delete old rows of the audit trail', '删除旧的审计记录'],
+  command: [(line: string) => `Run: ${line}`, (line) => `运行：${line}`],
 })
 
 const COMMAND = 'cli.'

@@ -41,29 +41,15 @@ function rowColumns(): readonly TableColumn<AuditRow>[] {
   const { fields, outcomes } = auditWords()
   const column = fieldColumns<AuditRow, typeof fields>(fields)
   return [
-    {
-      key: 'operation',
-      title: fields.operation,
-      cell: ({ operation }) => <bdi>{operationLabel(operation)}</bdi>,
-    },
-    {
-      key: 'actor',
-      title: fields.actor,
-      isFromMedium: true,
-      cell: ({ actor }) => <bdi>{actor.name}</bdi>,
-    },
+    column.cell('operation', ({ operation }) => <bdi>{operationLabel(operation)}</bdi>),
+    column.cell('actor', ({ actor }) => <bdi>{actor.name}</bdi>, { isFromMedium: true }),
     column.status('outcome', AUDIT_OUTCOME_TONES, outcomes),
-    {
-      key: 'target',
-      title: fields.target,
-      isWideOnly: true,
-      cell: (row) => <bdi class="mono">{targetText(row)}</bdi>,
-    },
+    column.cell('target', (row) => <bdi class="mono">{targetText(row)}</bdi>, { isWideOnly: true }),
     column.time('at', { isWideOnly: true, isFromMedium: true }),
   ]
 }
 
-/** What was changed, which leads to its page. */
+/** The changed object, as a link to its page. */
 function Target({ row }: { readonly row: AuditRow }) {
   const text = <bdi class="mono">{targetText(row)}</bdi>
   const href = targetAddress(row)

@@ -1,8 +1,6 @@
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { useAnswer } from '../../../parts/use-answer.ts'
 import { call, session } from '../platform.ts'
 import { changeLines, AUDIT_OUTCOME_TONES, type AuditRow } from './model.ts'
 import { operationLabel } from './operation-words.ts'
@@ -38,38 +36,35 @@ export function WhoChanged(props: WhoChangedProps) {
 
 function ObjectChanges({ kind, id, version }: WhoChangedProps) {
   const { whoChanged, nobody, by, changed } = auditWords()
-  const rows = useSignal<readonly AuditRow[] | null>(null)
-  const read = async () => {
-    const result = await call('listAudit', { query: { target: `${kind}:${id}`, limit: MOST } })
-    if (result.ok) rows.value = result.value.items.filter(({ operation }) => operation !== SIGN_IN)
-    else reportFailure(result.failure)
-  }
-  useEffect(() => void read(), [kind, id, version])
-  if (!rows.value) return null
+  const query = { target: `${kind}:${id}`, limit: MOST }
+  const { answer } = useAnswer(() => call('listAudit', { query }), [kind, id, version])
+  if (!answer) return null
   return (
     <Section title={whoChanged}>
       <Timeline
         label={whoChanged}
         empty={nobody}
         most={SHOWN}
-        entries={rows.value.map((row) => ({
-          key: row.id,
-          at: row.at,
-          tone: AUDIT_OUTCOME_TONES[row.outcome],
-          title: <bdi>{operationLabel(row.operation)}</bdi>,
-          note: (
-            <>
-              <bdi>{by(row.actor.name)}</bdi>
-              {shownChanges(row).map(([name, from, to]) => (
-                <div key={name}>
-                  <bdi>
-                    {name}: {changed(from, to)}
-                  </bdi>
-                </div>
-              ))}
-            </>
-          ),
-        }))}
+        entries={answer.items
+          .filter(({ operation }) => operation !== SIGN_IN)
+          .map((row) => ({
+            key: row.id,
+            at: row.at,
+            tone: AUDIT_OUTCOME_TONES[row.outcome],
+            title: <bdi>{operationLabel(row.operation)}</bdi>,
+            note: (
+              <>
+                <bdi>{by(row.actor.name)}</bdi>
+                {shownChanges(row).map(([name, from, to]) => (
+                  <div key={name}>
+                    <bdi>
+                      {name}: {changed(from, to)}
+                    </bdi>
+                  </div>
+                ))}
+              </>
+            ),
+          }))}
       />
     </Section>
   )

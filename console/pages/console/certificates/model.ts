@@ -18,7 +18,7 @@ export function hasWrongChain({ status, warnings }: Pick<Certificate, 'status' |
   return status === 'valid' && (warnings.includes('chain_broken') || warnings.includes('chain_order'))
 }
 
-// From here on the alert of its end is an error (docs/specification.md, Certificates).
+// From so many days on, the alert of the end is an error (docs/specification.md, Certificates).
 const URGENT_DAYS = 7
 
 /** How the status of a certificate is judged: one that ends within days needs a person now. */

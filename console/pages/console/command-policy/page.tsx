@@ -1,18 +1,25 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
+import { BODIES } from '../../../api/generated.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { localNumber } from '../../../i18n/local.ts'
+import { confirmAction } from '../../../parts/confirm.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
+import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { addressOf } from '../../../parts/list/list-query.ts'
 import { ListView } from '../../../parts/list/list-view.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
+import { useChange, type Change } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { EmptyState } from '../../../parts/states.tsx'
@@ -22,16 +29,18 @@ import { localCommand } from '../commands/built-in.ts'
 import { call, session } from '../platform.ts'
 import { userLabel, userChoices } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { approvalText, rolesText, ruleText } from './labels.ts'
+import { approvalText, rolesText, ruleText, ruleValueLabel } from './labels.ts'
 import {
   approversOf,
   policyChanges,
   ruleOf,
+  ruleFrom,
+  withRule,
   type CommandRule,
   type PolicyChange,
   type PolicyView,
+  type PolicyRule,
 } from './model.ts'
-import { RuleActions } from './rule-actions.tsx'
 import { commandRuleList, policyHistory, policyResource } from './source.ts'
 import { commandPolicyWords } from './words.ts'
 
@@ -42,10 +51,10 @@ const VIEWS = ['rules', 'history'] as const
 export function CommandPolicyPage({ id }: ViewProps) {
   const { title, about, views } = commandPolicyWords()
   const view = useLocation().query['view'] === 'history' ? 'history' : 'rules'
-  const choices = VIEWS.map((each) => ({
-    title: views[each],
-    href: each === 'history' ? `${PATH}?view=history` : PATH,
-    isCurrent: each === view,
+  const choices = VIEWS.map((choice) => ({
+    title: views[choice],
+    href: choice === 'history' ? `${PATH}?view=history` : PATH,
+    isCurrent: choice === view,
   }))
   return (
     <>
@@ -65,14 +74,14 @@ function RuleList({ id }: { readonly id: string | undefined }) {
       path={PATH}
       source={commandRuleList}
       words={words}
-      columns={commandRuleColumns(words)}
+      columns={commandRuleColumns()}
       icon="policy"
       id={id}
-      detail={({ id: shown, item, onClose }) =>
+      detail={({ id: commandId, item, onClose }) =>
         item ? (
-          <CommandRuleDrawer key={shown} command={item} onClose={onClose} />
+          <CommandRuleDrawer key={commandId} command={item} onClose={onClose} />
         ) : (
-          <Drawer title={shown} onClose={onClose}>
+          <Drawer title={commandId} onClose={onClose}>
             <EmptyState icon="policy" title={words.notListed} />
           </Drawer>
         )
@@ -81,44 +90,27 @@ function RuleList({ id }: { readonly id: string | undefined }) {
   )
 }
 
-function commandRuleColumns({
-  fields,
-  noRule,
-  isMissing: isMissingText,
-}: ReturnType<typeof commandPolicyWords>): readonly TableColumn<CommandRule>[] {
+function commandRuleColumns(): readonly TableColumn<CommandRule>[] {
+  const { fields, noRule, isMissing: isMissingText } = commandPolicyWords()
+  const column = fieldColumns<CommandRule, typeof fields>(fields)
   return [
-    {
-      key: 'id',
-      title: fields.id,
-      cell: (rule) => {
-        const { id, title, isMissing } = localCommand(rule)
-        return (
-          <>
-            <bdi class="mono">{id}</bdi>
-            {title !== null && title !== id && <bdi class="muted row-note">{title}</bdi>}
-            {isMissing && <span class="muted">{` (${isMissingText})`}</span>}
-          </>
-        )
-      },
-    },
-    {
-      key: 'roles',
-      title: fields.roles,
-      cell: ({ rule }) =>
-        rule ? rolesText(rule.roles) : <span class="muted">{`${rolesText(['admin'])} (${noRule})`}</span>,
-    },
-    {
-      key: 'approvers',
-      title: fields.approvers,
+    column.cell('id', (rule) => {
+      const { id, title, isMissing } = localCommand(rule)
+      return (
+        <>
+          <bdi class="mono">{id}</bdi>
+          {title !== null && title !== id && <bdi class="muted row-note">{title}</bdi>}
+          {isMissing && <span class="muted">{` (${isMissingText})`}</span>}
+        </>
+      )
+    }),
+    column.cell('roles', ({ rule }) =>
+      rule ? rolesText(rule.roles) : <span class="muted">{`${rolesText(['admin'])} (${noRule})`}</span>,
+    ),
+    column.cell('approvers', ({ rule }) => rolesText(approversOf(rule)), { isWideOnly: true }),
+    column.cell('approval', ({ rule, approval }) => approvalText(rule, approval ?? undefined), {
       isWideOnly: true,
-      cell: ({ rule }) => rolesText(approversOf(rule)),
-    },
-    {
-      key: 'approval',
-      title: fields.approval,
-      isWideOnly: true,
-      cell: ({ rule, approval }) => approvalText(rule, approval ?? undefined),
-    },
+    }),
   ]
 }
 
@@ -196,7 +188,7 @@ interface RuleFactsProps {
 function RuleFacts({ id, policy: { rules, commands } }: RuleFactsProps) {
   const { fields, hasNoRule } = commandPolicyWords()
   const rule = ruleOf(rules, id)
-  const command = commands.find((each) => each.id === id)
+  const command = commands.find((candidate) => candidate.id === id)
   return (
     <FactList
       facts={[
@@ -250,5 +242,105 @@ function Explanation({ allowed, rule, user }: AnswerOf<'explainCommandAccess'>) 
       <StatusBadge tone={allowed ? 'good' : 'warning'} label={allowed ? words.allowed : words.notAllowed} />
       <p>{user.enabled ? words.because(rule, user.roles) : words.disabled}</p>
     </>
+  )
+}
+
+interface RuleActionsProps {
+  /** Id of the command. */
+  readonly id: string
+  readonly policy: PolicyView
+  readonly model: ResourceModel<PolicyView>
+}
+
+/** Sets or removes the rule of a command. The other rules stay as they are in the current policy. */
+function RuleActions({ id, policy, model }: RuleActionsProps) {
+  const words = commandPolicyWords()
+  const { rules, missing } = policy
+  const rule = ruleOf(rules, id)
+  const isMissing = missing.includes(id)
+  const edited = useSignal<EditedRule | null>(null)
+  const { apply, applyAndReport, conflict } = useChange(model)
+  const close = () => (edited.value = null)
+  const changeTo = (wanted: PolicyRule | null): Change<PolicyView> => ({
+    async send(ifMatch) {
+      const current = model.value.peek() ?? policy
+      const result = await call('setCommandPolicy', {
+        body: { rules: withRule(current, id, wanted) },
+        ifMatch,
+      })
+      return result.ok ? { ...result, value: { ...current, ...result.value, missing: [] } } : result
+    },
+    done: words.saved,
+    compare: (current) => [
+      { name: id, yours: ruleText(wanted), theirs: ruleText(ruleOf(current.rules, id)) },
+    ],
+  })
+  const remove = async () => {
+    const { remove: action } = words
+    const text = isMissing ? words.missing(missing.join(', ')) : words.removeText
+    if (!(await confirmAction({ title: words.removeTitle(id), text, action, isDestructive: true }))) return
+    await applyAndReport(changeTo(null))
+  }
+  const save = async (body: object) => {
+    const { rule: before, etag } = edited.peek() ?? { rule, etag: model.etag }
+    const fits = ({ rules: current }: PolicyView) => ruleText(ruleOf(current, id)) === ruleText(before)
+    const failure = await apply({ ...changeTo(ruleFrom(body)), fits }, etag)
+    if (!failure) close()
+    return failure
+  }
+  if (!session.may('setCommandPolicy')) return null
+  return (
+    <ObjectActions
+      actions={[
+        !isMissing && {
+          title: rule ? words.editRule : words.createRule,
+          run: () => (edited.value = { rule, etag: model.etag }),
+        },
+        rule !== null && { title: words.remove, isDestructive: true, run: remove },
+      ]}
+    >
+      {edited.value && <RuleDialog id={id} rule={edited.value.rule} send={save} onClose={close} />}
+      {missing.length > 0 && <p class="hint">{words.missing(missing.join(', '))}</p>}
+      {conflict}
+    </ObjectActions>
+  )
+}
+
+/** The rule as it was when its form was opened. */
+interface EditedRule {
+  readonly rule: PolicyRule | null
+  readonly etag: string | null
+}
+
+// A rule without roles is possible: then nobody may run the command.
+const RULE_SCHEMA = { ...BODIES.setCommandPolicy.properties.rules.additionalProperties, required: [] }
+
+interface RuleDialogProps {
+  readonly id: string
+  readonly rule: PolicyRule | null
+  readonly send: (body: object) => ReturnType<ReturnType<typeof useChange<PolicyView>>['apply']>
+  readonly onClose: () => void
+}
+
+function RuleDialog({ id, rule, send, onClose }: RuleDialogProps) {
+  const { fields, hints, createRule, editRule, save } = commandPolicyWords()
+  const { roles, approvers, approval } = fields
+  return (
+    <FormDialog
+      title={`${rule ? editRule : createRule}: ${id}`}
+      schema={RULE_SCHEMA}
+      labels={{ roles, approvers, approval }}
+      hints={hints}
+      labelOf={ruleValueLabel}
+      unsetLabels={{ approval: commandPolicyWords().asCommand }}
+      initial={{
+        roles: (rule?.roles ?? ['admin']).join(','),
+        approvers: approversOf(rule).join(','),
+        approval: rule?.approval ?? '',
+      }}
+      action={save}
+      send={send}
+      onClose={onClose}
+    />
   )
 }

@@ -28,7 +28,6 @@ export const policyResource: ResourceSource<PolicyView> = {
   live,
   prefix: PREFIX,
   read: (_, signal) => readPolicy(signal),
-  isAbout: () => true,
 }
 
 async function readPolicy(signal: AbortSignal): Promise<ApiResult<PolicyView>> {

@@ -37,14 +37,14 @@ export function CommandsPage({ id }: ViewProps) {
       path={pathOf('commands')}
       source={commandList}
       words={words}
-      columns={commandColumns(words)}
+      columns={commandColumns()}
       icon="commands"
       id={id}
-      detail={({ id: shown, item, onClose }) =>
+      detail={({ id: commandId, item, onClose }) =>
         item ? (
-          <CommandDrawer key={shown} command={item} onClose={onClose} />
+          <CommandDrawer key={commandId} command={item} onClose={onClose} />
         ) : (
-          <Drawer title={shown} onClose={onClose}>
+          <Drawer title={commandId} onClose={onClose}>
             <EmptyState icon="commands" title={words.notListed} />
           </Drawer>
         )
@@ -53,20 +53,17 @@ export function CommandsPage({ id }: ViewProps) {
   )
 }
 
-function commandColumns(words: ReturnType<typeof commandWords>): readonly TableColumn<Command>[] {
-  const { fields, approvals } = words
+function commandColumns(): readonly TableColumn<Command>[] {
+  const { fields, approvals } = commandWords()
   const column = fieldColumns<Command, typeof fields>(fields)
   return [
-    { key: 'title', title: fields.title, cell: (command) => <bdi>{localCommand(command).title}</bdi> },
+    column.cell('title', (command) => <bdi>{localCommand(command).title}</bdi>),
     column.code('id', { isWideOnly: true }),
-    { key: 'approval', title: fields.approval, cell: ({ approval }) => approvals[approval] },
-    {
-      key: 'timeout_seconds',
-      title: fields.timeout_seconds,
+    column.cell('approval', ({ approval }) => approvals[approval]),
+    column.cell('timeout_seconds', ({ timeout_seconds }) => localSeconds(timeout_seconds), {
       isNumeric: true,
       isWideOnly: true,
-      cell: ({ timeout_seconds }) => localSeconds(timeout_seconds),
-    },
+    }),
   ]
 }
 
@@ -75,7 +72,7 @@ interface CommandDrawerProps {
   readonly onClose: () => void
 }
 
-/** One command and the form that runs it. The API has no operation for one alone, so it is that of the list. */
+/** One command, as the list has it, and the form that runs it: the API has no operation that reads one. */
 function CommandDrawer({ command, onClose }: CommandDrawerProps) {
   const words = commandWords()
   const { fields } = words

@@ -22,7 +22,7 @@ const DATABASE = 'database.url'
  */
 export function restorationOf({ id }: Pick<DataBackup, 'id'>, { file, items }: Settings): Restoration {
   const settingOf = (key: string) =>
-    items.find((each) => each.key === key) ?? { value: '', source: 'default' }
+    items.find((setting) => setting.key === key) ?? { value: '', source: 'default' }
   const dataDir = settingOf(DATA_DIR)
   const database = settingOf(DATABASE)
   const isPostgres = /^postgres(ql)?:/.test(database.value)

@@ -2,17 +2,25 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { browserTiming, fetchHere } from '../../../api/browser.ts'
 import { ExecutionOutput } from '../../../api/execution-output.ts'
+import { BODIES } from '../../../api/generated.ts'
 import { toHttp } from '../../../api/operations.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
+import { Button } from '../../../parts/button.tsx'
 import { CopyButton } from '../../../parts/command-line.tsx'
+import { confirmAction } from '../../../parts/confirm.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { partWords } from '../../../parts/part-words.ts'
+import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
+import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
@@ -20,12 +28,12 @@ import { saveFile } from '../../../parts/use-download.ts'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { visibleText, withoutEscapes } from '../../../parts/visible-text.ts'
 import { commandLabel, commandAddress } from '../command-names.ts'
+import { rolesText } from '../command-policy/labels.ts'
 import { commandLineOf } from '../commands/model.ts'
-import { session } from '../platform.ts'
+import { session, call } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
 import { userLabel } from '../user-names.ts'
-import { pathOf, type ViewProps } from '../view.ts'
-import { ExecutionActions } from './execution-actions.tsx'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import {
   commandTitle,
   EXECUTION_TONES,
@@ -36,6 +44,7 @@ import {
   type ExecutionStatus,
   type Execution,
 } from './model.ts'
+import { isOwnRequest, mayDecide } from './requests.ts'
 import { executionWords } from './words.ts'
 
 /** The executions of commands, and beside them the execution that the address names. */
@@ -50,72 +59,55 @@ export function ExecutionsPage({ id }: ViewProps) {
         if (name === 'requested_by') return userLabel(value)
         return name === 'command_id' ? commandLabel(value) : words.statuses[value as ExecutionStatus]
       }}
-      columns={executionColumns(words)}
+      columns={executionColumns()}
       icon="executions"
       id={id}
-      detail={({ id: shown, onClose }) => <ExecutionDrawer key={shown} id={shown} onClose={onClose} />}
+      detail={(detail) => <ExecutionDrawer key={detail.id} {...detail} />}
     />
   )
 }
 
-function executionColumns({
-  fields,
-  statuses,
-}: ReturnType<typeof executionWords>): readonly TableColumn<Execution>[] {
+function executionColumns(): readonly TableColumn<Execution>[] {
+  const { fields, statuses } = executionWords()
   const column = fieldColumns<Execution, typeof fields>(fields)
   return [
-    {
-      key: 'command_id',
-      title: fields.command_id,
-      cell: (execution) => <bdi>{commandTitle(execution)}</bdi>,
-    },
+    column.cell('command_id', (execution) => <bdi>{commandTitle(execution)}</bdi>),
     column.status('status', EXECUTION_TONES, statuses),
-    {
-      key: 'requested_by',
-      title: fields.requested_by,
+    column.cell('requested_by', ({ requested_by }) => <bdi>{userLabel(requested_by)}</bdi>, {
       isWideOnly: true,
-      cell: ({ requested_by }) => <bdi>{userLabel(requested_by)}</bdi>,
-    },
-    {
-      key: 'params',
-      title: fields.params,
+    }),
+    column.cell('params', ({ params }) => <bdi class="mono">{paramsText(params)}</bdi>, {
       isFromMedium: true,
-      cell: ({ params }) => <bdi class="mono">{paramsText(params)}</bdi>,
-    },
+    }),
     column.text('reason', { isWideOnly: true }),
     column.time('created_at', { isFromMedium: true }),
   ]
 }
 
-interface ExecutionDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One execution: the decision on it, its output as it comes, and its parameters. */
-function ExecutionDrawer({ id, onClose }: ExecutionDrawerProps) {
-  const execution = useResource(executionResource, id)
-  useQuietReading(execution, {
+function ExecutionDrawer({ id, onClose }: DetailProps) {
+  const model = useResource(executionResource, id)
+  useQuietReading(model, {
     isUnsettled() {
-      const { status } = execution.value.peek() ?? {}
+      const { status } = model.value.peek() ?? {}
       return status !== undefined && isOpen(status)
     },
-    read: () => execution.refresh(),
-    failure: execution.failure,
+    read: () => model.refresh(),
+    failure: model.failure,
   })
   return (
-    <ResourceDrawer id={id} model={execution} titleOf={commandTitle} onClose={onClose}>
-      {(shown) => (
+    <ResourceDrawer id={id} model={model} titleOf={commandTitle} onClose={onClose}>
+      {(execution) => (
         <>
-          <ExecutionActions execution={shown} model={execution} />
-          {shown.status === 'awaiting_approval' ? (
-            <WouldRun execution={shown} />
+          <ExecutionActions execution={execution} model={model} />
+          {execution.status === 'awaiting_approval' ? (
+            <WouldRun execution={execution} />
           ) : (
-            <Output execution={shown} onNews={() => void execution.refresh()} />
+            <Output execution={execution} onNews={() => void model.refresh()} />
           )}
-          <ExecutionParameters execution={shown} />
-          <ExecutionFacts execution={shown} />
-          <ExecutionDecisions execution={shown} />
+          <ExecutionParameters execution={execution} />
+          <ExecutionFacts execution={execution} />
+          <ExecutionDecisions execution={execution} />
         </>
       )}
     </ResourceDrawer>
@@ -256,30 +248,23 @@ interface OutputTextProps {
 /** The output as text, scrolled to its end. It can be enlarged to the whole window, copied and saved. */
 function OutputText({ id, label, text }: OutputTextProps) {
   const { wide } = executionWords()
-  const shown = useRef<HTMLPreElement>(null)
+  const region = useRef<HTMLPreElement>(null)
   const isWide = useSignal(false)
   const narrow = { title: wide, keys: 'Escape', isKeyOnly: true, run: () => (isWide.value = false) }
   useActions(() => (isWide.value ? [narrow] : []))
   const save = () =>
     saveFile({ name: `execution-${id}.txt`, content: new Blob([text], { type: 'text/plain' }) })
-  useEffect(() => shown.current?.scrollTo({ top: shown.current.scrollHeight }), [text])
+  useEffect(() => region.current?.scrollTo({ top: region.current.scrollHeight }), [text])
   return (
     <div class={isWide.value ? 'output-frame output-wide' : 'output-frame'}>
       <div class="actions">
-        <button
-          class="button"
-          type="button"
-          aria-pressed={isWide.value}
-          onClick={() => (isWide.value = !isWide.value)}
-        >
+        <Button aria-pressed={isWide.value} onClick={() => (isWide.value = !isWide.value)}>
           {wide}
-        </button>
+        </Button>
         <CopyButton text={text} />
-        <button class="button" type="button" onClick={save}>
-          {partWords().download}
-        </button>
+        <Button onClick={save}>{partWords().download}</Button>
       </div>
-      <pre class="output" role="log" aria-label={label} tabIndex={0} ref={shown}>
+      <pre class="output" role="log" aria-label={label} tabIndex={0} ref={region}>
         {text}
       </pre>
     </div>
@@ -301,3 +286,83 @@ const executionList = listOf('listExecutions', PREFIX, {
 const executionResource = resourceOf('getExecution', PREFIX, (id) => ({ path: { id } }), {
   isAbout: (event, id) => executionIn(event)?.id === id,
 })
+
+interface ExecutionActionsProps {
+  readonly execution: Execution
+  readonly model: ResourceModel<Execution>
+}
+
+type Decision = 'approve' | 'reject'
+
+/** What the user may do with an execution. Nobody decides on an own request. */
+function ExecutionActions({ execution, model }: ExecutionActionsProps) {
+  const words = executionWords()
+  const decision = useSignal<Decision | null>(null)
+  const { apply, applyAndReport } = useChange(model)
+  const { id, status } = execution
+  const approvers = execution.approvers ?? []
+  const isWaiting = status === 'awaiting_approval'
+  const isDecidable = mayDecide(execution)
+  const decide = (chosen: Decision) => () => (decision.value = chosen)
+  const cancel = async () => {
+    const { done, ...question } = words.cancel
+    if (!(await confirmAction({ ...question, isDestructive: true }))) return
+    await applyAndReport({ send: () => call('cancelExecution', { path: { id } }), done })
+  }
+  return (
+    <ObjectActions
+      status={{ tone: EXECUTION_TONES[status], label: words.statuses[status] }}
+      actions={[
+        isDecidable && { title: words.approve, run: decide('approve') },
+        isDecidable && { title: words.reject, isDestructive: true, run: decide('reject') },
+        (status === 'queued' || status === 'running') && {
+          title: words.cancel.action,
+          isDestructive: true,
+          run: cancel,
+        },
+      ]}
+    >
+      {isWaiting && isOwnRequest(execution) && <p class="muted">{words.own}</p>}
+      {isWaiting && <p class="muted">{words.deciders(rolesText(approvers))}</p>}
+      {decision.value && (
+        <Decide
+          execution={execution}
+          decision={decision.value}
+          apply={apply}
+          onClose={() => (decision.value = null)}
+        />
+      )}
+    </ObjectActions>
+  )
+}
+
+interface DecideProps {
+  readonly execution: Execution
+  readonly decision: Decision
+  readonly apply: Changing<Execution>['apply']
+  readonly onClose: () => void
+}
+
+function Decide({ execution, decision, apply, onClose }: DecideProps) {
+  const words = executionWords()
+  const { id, params, requested_by, reason } = execution
+  const command = [commandTitle(execution), paramsText(params)].filter(Boolean).join(' ')
+  const operation = decision === 'approve' ? 'approveExecution' : 'rejectExecution'
+  return (
+    <ChangeDialog
+      title={words[decision]}
+      text={
+        decision === 'approve'
+          ? words.approveText(isolateText(command), isolateText(userLabel(requested_by)), reason ?? '–')
+          : words.rejectText
+      }
+      schema={BODIES[operation]}
+      labels={{ comment: words.fields.comment }}
+      action={words[decision]}
+      apply={apply}
+      request={(body) => call(operation, { path: { id }, body })}
+      done={decision === 'approve' ? words.approved : words.rejected}
+      onClose={onClose}
+    />
+  )
+}

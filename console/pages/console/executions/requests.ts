@@ -27,7 +27,6 @@ interface Requests {
 export const decidableRequests: ResourceSource<Requests> = {
   live,
   prefix: 'command.',
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
   async read(_, signal) {
     const query = { status: 'awaiting_approval', limit: MOST_REQUESTS } as const

@@ -135,7 +135,7 @@ async function putNew(body: object): Promise<ApiResult<Saved>> {
   if (!NAME.test(name)) return put(name, body, [{ path: 'name', message: badName }])
   const known = await call('listHeartbeats', { query: { limit: MOST } })
   if (!known.ok) return known
-  const isTaken = known.value.items.some((each) => each.name === name)
+  const isTaken = known.value.items.some((heartbeat) => heartbeat.name === name)
   return put(name, body, isTaken ? [{ path: 'name', message: takenName }] : [])
 }
 

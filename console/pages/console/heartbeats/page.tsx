@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { localTime, localSeconds } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
@@ -8,14 +7,14 @@ import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
-import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { useAnswer } from '../../../parts/use-answer.ts'
 import { alertWords } from '../alerts/words.ts'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { session, call } from '../platform.ts'
-import { RouteAnswer, type RouteAnswerProps } from '../receivers/routes.tsx'
+import { RouteAnswer } from '../receivers/routes.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
 import { expectation } from './expectation.ts'
 import { NewHeartbeat, EditHeartbeat } from './heartbeat-form.tsx'
@@ -33,22 +32,17 @@ export function HeartbeatsPage({ id }: ViewProps) {
       path={PATH}
       source={heartbeatList}
       words={words}
-      columns={heartbeatColumns(words)}
+      columns={heartbeatColumns()}
       icon="heart"
       id={id}
-      newItem={
-        session.may('putHeartbeat') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewHeartbeat {...dialog} />,
-        }
-      }
+      newItem={session.may('putHeartbeat') && NewHeartbeat}
       detail={({ item, onClose }) => item && <HeartbeatDrawer heartbeat={item} onClose={onClose} />}
     />
   )
 }
 
-function heartbeatColumns(words: ReturnType<typeof heartbeatWords>): readonly TableColumn<Heartbeat>[] {
-  const { fields, statuses, never } = words
+function heartbeatColumns(): readonly TableColumn<Heartbeat>[] {
+  const { fields, statuses, never } = heartbeatWords()
   const column = fieldColumns<Heartbeat, typeof fields>(fields)
   return [
     column.code('name'),
@@ -76,9 +70,9 @@ function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
         status={{ tone: HEARTBEAT_TONES[status], label: words.statuses[status] }}
         actions={[
           session.may('putHeartbeat') && { title: words.edit, run: () => (isEditing.value = true) },
-          session.may('rotateHeartbeat') && { title: words.rotate, run: rotate },
-          session.may('beatHeartbeat') && { title: words.beat, run: beat },
-          session.may('deleteHeartbeat') && { title: words.remove, isDestructive: true, run: remove },
+          session.may('rotateHeartbeat') && { title: words.rotate.action, run: rotate },
+          session.may('beatHeartbeat') && { title: words.beat.action, run: beat },
+          session.may('deleteHeartbeat') && { title: words.remove.action, isDestructive: true, run: remove },
         ]}
       >
         {isEditing.value && (
@@ -112,27 +106,23 @@ function useHeartbeatChanges(name: string) {
   const refreshList = useListRefresh()
   const beat = () =>
     sendChange({
-      question: { title: words.beatTitle(name), text: words.beatText, action: words.beat },
+      words: { ...words.beat, title: words.beat.title(name) },
       send: () => call('beatHeartbeat', { path }),
-      done: words.beatSent,
       onDone: refreshList,
     })
   const rotate = () =>
     sendChange({
-      question: { title: words.rotateTitle(name), text: words.rotateText, action: words.rotate },
+      words: { ...words.rotate, title: words.rotate.title(name) },
       send: () => call('rotateHeartbeat', { path }),
-      done: words.rotated,
       onDone: ({ ping_url }) => (address.value = ping_url),
     })
-  const remove = () => {
-    const { removeText: text, remove: action } = words
-    return sendChange({
-      question: { title: words.removeTitle(name), text, action, isDestructive: true },
+  const remove = () =>
+    sendChange({
+      words: { ...words.remove, title: words.remove.title(name) },
+      isDestructive: true,
       send: () => call('deleteHeartbeat', { path }),
-      done: words.removed,
       onDone: refreshList,
     })
-  }
   return { address, beat, rotate, remove }
 }
 
@@ -161,47 +151,35 @@ function HeartbeatFacts({ heartbeat }: { readonly heartbeat: Heartbeat }) {
 /** Whom the routes would tell if the heartbeat were missed now. */
 function WhoIsNotified({ heartbeat }: { readonly heartbeat: Heartbeat }) {
   const { ifMissed } = heartbeatWords()
-  const answer = useSignal<RouteAnswerProps['answer']>(null)
   const { name, severity, source } = heartbeat
-  const read = async () => {
-    const alert = {
-      source,
-      severity,
-      title: `The heartbeat ${name} was missed`,
-      alarm_id: `heartbeat.missed:${name}`,
-    }
-    const result = await call('explainAlertRoute', { query: alert })
-    if (result.ok) answer.value = result.value
-    else reportFailure(result.failure)
-  }
-  useEffect(() => void read(), [name, severity, source])
+  const title = `The heartbeat ${name} was missed`
+  const alert = { source, severity, title, alarm_id: `heartbeat.missed:${name}` }
+  const { answer } = useAnswer(() => call('explainAlertRoute', { query: alert }), [name, severity, source])
   return (
     <Section title={ifMissed}>
-      <RouteAnswer answer={answer.value} label={ifMissed} />
+      <RouteAnswer answer={answer} label={ifMissed} />
     </Section>
   )
 }
 
-// The platform keeps as many.
+// The most pings that the platform keeps.
 const MOST = 100
 const SHOWN = 5
 
 /** The last pings of a heartbeat: a strip of bars, the oldest first, and what they say, the newest first. */
 function HeartbeatPings({ heartbeat }: { readonly heartbeat: Heartbeat }) {
   const words = heartbeatWords()
-  const pings = useSignal<readonly Ping[]>([])
   const { name, last_beat_at, started_at, missed_at } = heartbeat
-  const read = async () => {
-    const result = await call('listHeartbeatPings', { path: { name }, query: { limit: MOST } })
-    if (result.ok) pings.value = result.value.items
-    else reportFailure(result.failure)
-  }
-  useEffect(() => void read(), [name, last_beat_at, started_at, missed_at])
+  const { answer } = useAnswer(
+    () => call('listHeartbeatPings', { path: { name }, query: { limit: MOST } }),
+    [name, last_beat_at, started_at, missed_at],
+  )
+  const pings = answer?.items ?? []
   return (
     <Section title={words.pings}>
-      {pings.value.length > 0 && (
+      {pings.length > 0 && (
         <div class="ping-strip" aria-hidden="true">
-          {pings.value.toReversed().map((ping) => (
+          {pings.toReversed().map((ping) => (
             <span key={ping.at} class={`ping-bar ping-${toneOf(ping)}`} />
           ))}
         </div>
@@ -210,7 +188,7 @@ function HeartbeatPings({ heartbeat }: { readonly heartbeat: Heartbeat }) {
         label={words.pings}
         empty={words.noPings}
         most={SHOWN}
-        entries={pings.value.map((ping, index) => ({
+        entries={pings.map((ping, index) => ({
           key: `${ping.at}-${index}`,
           at: ping.at,
           tone: toneOf(ping),

@@ -9,10 +9,10 @@ const PART = /(\d+(?:[.,]\d+)?)\s*([a-z\u4e00-\u9fff]+)/g
 
 /** The seconds of a period as people write it: `90s`, `15 minutes`, `1d 12h`; undefined for another text. */
 export function secondsOf(text: string): number | undefined {
-  const given = text.trim().toLowerCase()
-  // Nothing but parts, and at least one.
-  if (given === '' || given.replaceAll(PART, '').trim() !== '') return undefined
-  const parts = [...given.matchAll(PART)].map(([, count = '', unit = '']) => {
+  const trimmed = text.trim().toLowerCase()
+  // The text has parts only, and at least one.
+  if (trimmed === '' || trimmed.replaceAll(PART, '').trim() !== '') return undefined
+  const parts = [...trimmed.matchAll(PART)].map(([, count = '', unit = '']) => {
     const seconds = UNITS.find(([names]) => names.test(unit))?.[1]
     return seconds === undefined ? Number.NaN : Number(count.replace(',', '.')) * seconds
   })
@@ -22,6 +22,8 @@ export function secondsOf(text: string): number | undefined {
 
 /** The period in the largest unit that has a whole number of them: 5400 → `90m`. */
 export function periodText(seconds: number): string {
-  const [, size, name] = UNITS.find(([, each]) => seconds >= each && seconds % each === 0) ?? [/s/, 1, 's']
+  const [, size, name] = UNITS.find(
+    ([, unitSeconds]) => seconds >= unitSeconds && seconds % unitSeconds === 0,
+  ) ?? [/s/, 1, 's']
   return `${seconds / size}${name}`
 }

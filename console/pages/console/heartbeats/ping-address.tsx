@@ -1,5 +1,5 @@
 import { CommandLine } from '../../../parts/command-line.tsx'
-import { Modal } from '../../../parts/modal.tsx'
+import { ShownOnce } from '../../../parts/shown-once.tsx'
 import { crontabLine, isLoopback, pingAddress, type Heartbeat } from './model.ts'
 import { heartbeatWords } from './words.ts'
 
@@ -13,18 +13,14 @@ export function PingAddress({ schedule, pingUrl, onClose }: PingAddressProps) {
   const words = heartbeatWords()
   const address = pingAddress(pingUrl, location.origin)
   return (
-    <Modal label={words.addressTitle} onClose={onClose}>
-      <h2>{words.addressTitle}</h2>
-      <p>{words.addressText}</p>
-      {isLoopback(address) && <p class="notice-text">{words.isLocal}</p>}
-      <CommandLine label={words.addressTitle} command={address} />
+    <ShownOnce
+      words={words.address}
+      secret={address}
+      warning={isLoopback(address) ? words.isLocal : undefined}
+      onClose={onClose}
+    >
       <p>{words.crontab}</p>
       <CommandLine label={words.crontab} command={crontabLine({ schedule }, address)} />
-      <div class="actions actions-end">
-        <button class="button button-main" type="button" onClick={onClose}>
-          {words.addressSaved}
-        </button>
-      </div>
-    </Modal>
+    </ShownOnce>
   )
 }

@@ -115,10 +115,10 @@ interface NodeParentProps extends NodeProps {
 /** The parent by its titles: moving one level after the other takes long in a deep tree. */
 function NodeParent({ node, draft: { nodes }, onMove }: NodeParentProps) {
   const { parent, top } = menuWords()
-  const own = branchIds(nodes, node.id)
+  const branch = branchIds(nodes, node.id)
   const deepest = MOST_LEVELS - heightOf(nodes, node.id)
   const choices = rowsOf(nodes).filter(
-    (row) => row.node.id === node.parent_id || (!own.has(row.node.id) && row.level <= deepest),
+    (row) => row.node.id === node.parent_id || (!branch.has(row.node.id) && row.level <= deepest),
   )
   const choose = (value: string) => {
     const parent_id = value === '' ? null : value
@@ -151,7 +151,7 @@ function NodeForm({ node, draft }: NodeProps) {
   const withFields = (body: object) => {
     // A text that is left empty is none; the API refuses a menu without a title.
     const changed = { ...node, title: '', path: null, icon: null, ...body }
-    return draft.nodes.map((each) => (each.id === node.id ? changed : each))
+    return draft.nodes.map((other) => (other.id === node.id ? changed : other))
   }
   const apply = async (body: object): Promise<ApiFailure | null> => {
     const failure = await draft.apply(withFields(body))

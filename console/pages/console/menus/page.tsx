@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { useRef } from 'preact/hooks'
 import type { ApiFailure } from '../../../api/operations.ts'
 import { isolateText } from '../../../i18n/isolate-text.ts'
+import { Button } from '../../../parts/button.tsx'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
@@ -18,13 +19,14 @@ import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { EmptyState } from '../../../parts/states.tsx'
 import { session } from '../platform.ts'
-import { pathOf, type ViewProps } from '../view.ts'
-import { withNode, namedChanges } from './draft.ts'
-import { MenuConflict } from './menu-conflict.tsx'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
+import { differencesOf, type Aspect, type Difference } from './differences.ts'
+import { withNode, namedChanges, byId, isChanged, rebaseDraft, type TreeVersion } from './draft.ts'
 import { NodeDrawer, NODE_SCHEMA } from './node-drawer.tsx'
-import { changeText } from './place-text.ts'
+import { changeText, aspectText, valueText } from './place-text.ts'
 import { menuTree } from './source.ts'
 import { TreeView } from './tree-view.tsx'
+import type { MenuNodes } from './tree.ts'
 import { useMenuDraft, type MenuDraft, type DraftProps, type DryRun } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
 
@@ -36,13 +38,7 @@ export function MenusPage({ id }: ViewProps) {
   const mayEdit = session.may('editMenus')
   const { open, close, leavesFocus } = useOpenMenu()
   const selected = draft.nodes.find((node) => node.id === id)
-  const { button, dialog } = useNewItem(
-    mayEdit && {
-      title: words.newItem,
-      dialog: (handlers) => <NewNode {...handlers} draft={draft} parentId={selected?.id ?? null} />,
-    },
-    open,
-  )
+  const { button, dialog } = useNewItem(mayEdit, words.newItem, open)
   return (
     <>
       <PageHead title={words.title}>{button}</PageHead>
@@ -80,17 +76,12 @@ export function MenusPage({ id }: ViewProps) {
           </>
         )}
       </ResourceView>
-      {dialog}
+      {dialog && <NewNode {...dialog} draft={draft} parentId={selected?.id ?? null} />}
     </>
   )
 }
 
-interface NoNodeProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
-function NoNode({ id, onClose }: NoNodeProps) {
+function NoNode({ id, onClose }: DetailProps) {
   return (
     <Drawer title={id} onClose={onClose}>
       <EmptyState icon="menus" title={menuWords().notListed} />
@@ -177,12 +168,10 @@ function DraftBar({ draft }: DraftProps) {
       <div class={draft.isChanged ? 'menu-draft is-changed' : 'menu-draft'}>
         <span role="status">{draft.isChanged ? words.draft : words.noDraft}</span>
         <div class="actions">
-          <button class="button" type="button" {...whenChanged(discard)}>
-            {words.discard}
-          </button>
-          <button class="button button-main" type="button" {...whenChanged(() => show(draft.review()))}>
+          <Button {...whenChanged(discard)}>{words.discard}</Button>
+          <Button kind="main" {...whenChanged(() => show(draft.review()))}>
             {words.review}
-          </button>
+          </Button>
         </div>
       </div>
       {draft.conflict && (
@@ -212,7 +201,7 @@ function Review({ outcome, draft, onClose }: ReviewProps) {
     isSaving.value = false
     if (!refused.value) onClose()
   }
-  // What is on its way cannot be withdrawn, and must not meet another draft.
+  // A draft that is being saved cannot be withdrawn, and no other draft may begin meanwhile.
   const close = () => isSaving.peek() || onClose()
   const title = outcome.ok ? words.reviewTitle : words.refusedTitle
   const textOf = (id: string) => changeText(draft.base, draft.nodes, id)
@@ -222,19 +211,13 @@ function Review({ outcome, draft, onClose }: ReviewProps) {
       {refused.value && <Refusal failure={refused.value} />}
       {outcome.ok && <Outcome change={namedChanges(outcome.value, draft)} textOf={textOf} />}
       <div class="actions actions-end">
-        <button class="button" type="button" aria-disabled={isSaving.value} onClick={close}>
+        <Button aria-disabled={isSaving.value} onClick={close}>
           {partWords().cancel}
-        </button>
+        </Button>
         {outcome.ok && (
-          <button
-            class="button button-main"
-            type="button"
-            autofocus
-            aria-disabled={isSaving.value}
-            onClick={() => void save()}
-          >
+          <Button kind="main" autofocus aria-disabled={isSaving.value} onClick={() => void save()}>
             {isSaving.value ? partWords().saving : words.save}
-          </button>
+          </Button>
         )}
       </div>
     </Modal>
@@ -268,4 +251,96 @@ function Outcome({ change, textOf }: OutcomeProps) {
   return (
     <FactList facts={groups.map((name) => [words.outcomes[name], change[name].map(textOf).join('\n')])} />
   )
+}
+
+interface MenuConflictProps extends DraftProps {
+  /** The version that others saved. */
+  readonly current: TreeVersion
+  readonly onAdd: () => void
+}
+
+/** The changes of the user beside the current version, after another change was quicker. Nothing is lost before a choice. */
+function MenuConflict({ draft, current, onAdd }: MenuConflictProps) {
+  const words = menuWords()
+  const { conflictTitle, cancel } = partWords()
+  const differences = differencesOf(draft, current.nodes)
+  const added = rebaseDraft(draft, current)
+  return (
+    <Modal label={conflictTitle} role="alertdialog" onClose={draft.postpone}>
+      <h2 class="modal-title">{conflictTitle}</h2>
+      <p>{words.conflictText}</p>
+      {differences.some(({ isChangedByBoth }) => isChangedByBoth) && <p>{words.conflictBoth}</p>}
+      <DifferenceTable
+        differences={differences}
+        base={draft.base}
+        mine={draft.nodes}
+        added={added.nodes}
+        current={current.nodes}
+      />
+      <div class="actions actions-end">
+        <Button onClick={draft.postpone}>{cancel}</Button>
+        <Button onClick={draft.discard}>{words.discardMine}</Button>
+        {isChanged(added) && (
+          <Button kind="main" onClick={onAdd}>
+            {words.addMine}
+          </Button>
+        )}
+      </div>
+    </Modal>
+  )
+}
+
+interface DifferenceTableProps {
+  readonly differences: readonly Difference[]
+  /** The version from which the draft comes. */
+  readonly base: MenuNodes
+  readonly mine: MenuNodes
+  /** The current version with the changes of the user. */
+  readonly added: MenuNodes
+  readonly current: MenuNodes
+}
+
+function DifferenceTable({ differences, base, mine, added, current }: DifferenceTableProps) {
+  const words = menuWords()
+  const { yours, theirs } = partWords()
+  return (
+    <table class="conflict menu-conflict">
+      <thead>
+        <tr>
+          <th scope="col">{words.menu}</th>
+          <th scope="col">{yours}</th>
+          <th scope="col">{theirs}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {differences.map(({ id, aspect, isChangedByBoth }) => (
+          <tr key={`${id} ${aspect}`}>
+            <th scope="row">
+              <bdi>{titleOf(id, current, mine)}</bdi>
+              <span>{aspectText(aspect)}</span>
+            </th>
+            <td>
+              <bdi>{versionText(base, byId(added).has(id) ? added : mine, id, aspect)}</bdi>
+            </td>
+            <td>
+              <bdi>{versionText(base, current, id, aspect)}</bdi>
+              {isChangedByBoth && <span>{words.changedByBoth}</span>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function titleOf(id: string, ...versions: readonly MenuNodes[]): string {
+  return versions.map((nodes) => byId(nodes).get(id)?.title).find((title) => title !== undefined) ?? id
+}
+
+/** The value of an aspect in a version. A new title follows the former one, by which the user knows the menu. */
+function versionText(base: MenuNodes, nodes: MenuNodes, id: string, aspect: Aspect): string {
+  const text = valueText(nodes, id, aspect)
+  const former = byId(base).get(id)?.title
+  if (aspect !== 'title' || former === undefined || former === text) return text
+  return menuWords().fromTo(isolateText(former), isolateText(text))
 }

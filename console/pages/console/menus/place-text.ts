@@ -15,7 +15,7 @@ export function placeText(nodes: MenuNodes, id: string): string {
 
 /** The place of a node among its siblings, from 1. */
 function placeOf(nodes: MenuNodes, id: string) {
-  const node = nodes.find((each) => each.id === id)
+  const node = nodes.find((candidate) => candidate.id === id)
   return node && { parentId: node.parent_id, number: childrenOf(nodes, node.parent_id).indexOf(node) + 1 }
 }
 
@@ -40,13 +40,13 @@ function fieldChanges(before: MenuNodes, after: MenuNodes, id: string): readonly
   })
 }
 
-/** The words for what of a node is changed. */
+/** The words for an aspect of a node that can change. */
 export function aspectText(aspect: Aspect): string {
   const { fields, aspects } = menuWords()
   return { ...fields, ...aspects }[aspect]
 }
 
-/** What a version has there. */
+/** The words for an aspect of a node in a version of the tree. */
 export function valueText(nodes: MenuNodes, id: string, aspect: Aspect): string {
   const { gone, none } = menuWords()
   const { yes, no } = partWords()

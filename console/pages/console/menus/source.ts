@@ -12,5 +12,4 @@ export const menuTree: ResourceSource<MenuTree> = {
   live,
   prefix: 'menu.',
   read: (_, signal) => readMenus(signal),
-  isAbout: () => true,
 }

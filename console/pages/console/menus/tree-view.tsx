@@ -69,7 +69,7 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
     if (id !== null && id !== target) change?.(moveNode(nodes, id, dropPlace(nodes, id, target, zone)), id)
   }
   return (
-    <ul class="menu-tree" role="tree" aria-label={words.tree} ref={tree}>
+    <ul class="menu-tree card" role="tree" aria-label={words.tree} ref={tree}>
       {rows.map((row) => (
         <TreeRow
           key={row.node.id}

@@ -63,11 +63,11 @@ function fitsBelow(nodes: MenuNodes, id: string, parentId: string): boolean {
 
 /** Where a move leads to; null if the node cannot move there. */
 export function placeAfter(nodes: MenuNodes, id: string, move: MenuMove): MenuPlace | null {
-  const node = nodes.find((each) => each.id === id)
+  const node = nodes.find((node) => node.id === id)
   if (!node) return null
   const { parent_id } = node
   const siblings = childrenOf(nodes, parent_id)
-  const index = siblings.findIndex((each) => each.id === id)
+  const index = siblings.findIndex((node) => node.id === id)
   const before = siblings[index - 1]
   switch (move) {
     case 'up':
@@ -84,8 +84,8 @@ export function placeAfter(nodes: MenuNodes, id: string, move: MenuMove): MenuPl
 }
 
 function placeBehind(nodes: MenuNodes, id: string): MenuPlace {
-  const parentId = nodes.find((each) => each.id === id)?.parent_id ?? null
-  const index = childrenOf(nodes, parentId).findIndex((each) => each.id === id)
+  const parentId = nodes.find((node) => node.id === id)?.parent_id ?? null
+  const index = childrenOf(nodes, parentId).findIndex((node) => node.id === id)
   return { parent_id: parentId, index: index + 1 }
 }
 
@@ -94,18 +94,18 @@ function placeBehind(nodes: MenuNodes, id: string): MenuPlace {
  * nodes stay unchanged if the new parent is below the node, or too deep.
  */
 export function moveNode(nodes: MenuNodes, id: string, { parent_id, index }: MenuPlace): MenuNodes {
-  const node = nodes.find((each) => each.id === id)
+  const node = nodes.find((node) => node.id === id)
   if (!node || !isPossible(nodes, node, parent_id)) return nodes
-  const others = nodes.filter((each) => each.id !== id)
+  const others = nodes.filter((node) => node.id !== id)
   const siblings = childrenOf(others, parent_id)
   const ordered = siblings.toSpliced(index, 0, { ...node, parent_id })
   const before =
     node.parent_id === parent_id ? childrenOf(nodes, parent_id) : withPlace(siblings, node, index)
   const positions = makeIncreasing(before.map(({ position }) => position))
   const placed = new Map(
-    ordered.map((each, place) => [each.id, { ...each, position: positions[place] ?? 0 }] as const),
+    ordered.map((node, place) => [node.id, { ...node, position: positions[place] ?? 0 }] as const),
   )
-  return nodes.map((each) => placed.get(each.id) ?? each)
+  return nodes.map((node) => placed.get(node.id) ?? node)
 }
 
 /** Whether a node may have this parent; the present one stays possible, whatever is below the node. */
@@ -128,7 +128,7 @@ function makeIncreasing(numbers: readonly number[]): readonly number[] {
 
 /** The place of a node as people read it: the titles from the top to it. */
 export function titlesTo(nodes: MenuNodes, id: string): readonly string[] {
-  const node = nodes.find((each) => each.id === id)
+  const node = nodes.find((node) => node.id === id)
   if (!node) return []
   return [...(node.parent_id === null ? [] : titlesTo(nodes, node.parent_id)), node.title]
 }

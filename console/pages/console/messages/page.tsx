@@ -20,7 +20,7 @@ import { busStateOf, useBusHealth } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
 import { call, session, live } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
-import { pathOf, type ViewProps } from '../view.ts'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import { messageWords } from './words.ts'
 
 type Message = AnswerOf<'getMessage'>
@@ -54,19 +54,17 @@ export function MessagesPage({ id }: ViewProps) {
       source={messageList}
       words={words}
       labelOf={(_, value) => words.statuses[value as Message['status']]}
-      columns={messageColumns(words)}
+      columns={messageColumns()}
       icon="messages"
       summary={<BusNotice state={bus} />}
       id={id}
-      detail={({ id: shown, onClose }) => <MessageDrawer key={shown} id={shown} onClose={onClose} />}
+      detail={(detail) => <MessageDrawer key={detail.id} {...detail} />}
     />
   )
 }
 
-function messageColumns({
-  fields,
-  statuses,
-}: ReturnType<typeof messageWords>): readonly TableColumn<Message>[] {
+function messageColumns(): readonly TableColumn<Message>[] {
+  const { fields, statuses } = messageWords()
   const column = fieldColumns<Message, typeof fields>(fields)
   return [
     column.code('subject'),
@@ -77,13 +75,8 @@ function messageColumns({
   ]
 }
 
-interface MessageDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One message with what it carries; a dead one can be sent again. */
-function MessageDrawer({ id, onClose }: MessageDrawerProps) {
+function MessageDrawer({ id, onClose }: DetailProps) {
   const { payload } = messageWords()
   const model = useResource(messageResource, id)
   useQuietReading(model, {
@@ -116,20 +109,20 @@ function MessageDrawer({ id, onClose }: MessageDrawerProps) {
 function useListFollows({ value }: ResourceModel<Message>): void {
   const refreshList = useListRefresh()
   const status = value.value?.status
-  const shown = useRef(status)
+  const lastStatus = useRef(status)
   useEffect(() => {
-    if (shown.current !== undefined && shown.current !== status) refreshList()
-    shown.current = status
+    if (lastStatus.current !== undefined && lastStatus.current !== status) refreshList()
+    lastStatus.current = status
   }, [status])
 }
 
 /** Says that the shown message has died, because a changed status alone is easily overlooked. */
 function useDeathToast({ value }: ResourceModel<Message>): void {
   const status = value.value?.status
-  const shown = useRef(status)
+  const lastStatus = useRef(status)
   useEffect(() => {
-    if (shown.current === 'pending' && status === 'dead') showToast('warning', messageWords().died)
-    shown.current = status
+    if (lastStatus.current === 'pending' && status === 'dead') showToast('warning', messageWords().died)
+    lastStatus.current = status
   }, [status])
 }
 
@@ -216,7 +209,6 @@ const alertOfMessage: ResourceSource<{ readonly alertId: string | null }> = {
     const alert = alerts.value.items.find(({ alarm_id }) => alarm_id === `message.dead:${id}`)
     return { ok: true, value: { alertId: alert?.id ?? null }, etag: null }
   },
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
 }
 

@@ -128,7 +128,6 @@ const MOST_ALERTS = 50
 const myTickets: ResourceSource<{ readonly items: readonly Ticket[] }> = {
   live,
   prefix: 'ticket.',
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
   async read(_, signal) {
     const assignee = session.bearer.peek()?.id ?? ''
@@ -142,13 +141,12 @@ const myTickets: ResourceSource<{ readonly items: readonly Ticket[] }> = {
 const myAlerts: ResourceSource<{ readonly items: readonly Alert[] }> = {
   live,
   prefix: 'alert.',
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
   async read(_, signal): Promise<ApiResult<{ readonly items: readonly Alert[] }>> {
     const query = { status: 'acknowledged', sort: 'severity', limit: MOST_ALERTS } as const
     const alerts = await call('listAlerts', { query }, signal)
     if (!alerts.ok) return alerts
-    const own = await Promise.all(
+    const isAcknowledged = await Promise.all(
       alerts.value.items.map(async ({ id }) => {
         const history = await call(
           'getAlertHistory',
@@ -158,7 +156,10 @@ const myAlerts: ResourceSource<{ readonly items: readonly Alert[] }> = {
         return history.ok && isAcknowledgedByUser(history.value.items)
       }),
     )
-    return { ...alerts, value: { items: alerts.value.items.filter((_alert, index) => own[index]) } }
+    return {
+      ...alerts,
+      value: { items: alerts.value.items.filter((_alert, index) => isAcknowledged[index]) },
+    }
   },
 }
 

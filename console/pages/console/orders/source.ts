@@ -1,10 +1,9 @@
 import { signal } from '@preact/signals'
 import { VALUES } from '../../../api/generated.ts'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import { call, downloadList, live } from '../platform.ts'
-import { resourceOf } from '../sources.ts'
+import { call } from '../platform.ts'
+import { listOf, resourceOf } from '../sources.ts'
 import { orderIn, type Order } from './model.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 
@@ -31,7 +30,7 @@ function sortedBy(query: ListQuery): string | undefined {
 }
 
 /** The list of the orders, as the filters of the address say. */
-export const orderList: ListSource<Order> = {
+export const orderList = listOf('listOrders', PREFIX, {
   filters: [
     { name: 'status', kind: 'choice', values: VALUES.listOrders.status },
     { name: 'id_prefix', kind: 'text', match: 'beginning', isElsewhere: true },
@@ -45,17 +44,14 @@ export const orderList: ListSource<Order> = {
     { value: 'expires_at', column: 'expires_at', direction: 'ascending' },
   ],
   sortedBy,
-  live,
-  prefix: PREFIX,
   async read(query, aborted) {
     const result = await call('listOrders', { query: { ...query, limit: PAGE_LENGTH } }, aborted)
     if (result.ok) rememberPlatforms(result.value.items)
     return result
   },
-  csv: (query) => () => downloadList('listOrders', query),
   keyOf: ({ order_id }) => order_id,
   fromEvent: orderIn,
-}
+})
 
 /** One order. */
 export const orderResource = resourceOf('getOrder', PREFIX, (order_id) => ({ path: { order_id } }), {

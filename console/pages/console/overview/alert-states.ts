@@ -7,7 +7,7 @@ import { call, live, session } from '../platform.ts'
 
 type Alert = AnswerOf<'listAlerts'>['items'][number]
 
-/** What the overview of the API does not have: alerts that are held back, and in which order the firing ones need a person. */
+/** The alerts that `GET /overview` does not count: those that are held back, and the firing ones in the order in which they need a person. */
 export interface AlertStates {
   readonly acknowledged: readonly Pick<Alert, 'severity'>[]
   readonly frozen: readonly unknown[]
@@ -19,7 +19,7 @@ export interface AlertStates {
 
 export const NO_STATES: AlertStates = { acknowledged: [], frozen: [], urgent: [], oldestAt: null }
 
-// Most platforms have fewer; of more the overview counts only these.
+// Most platforms have fewer alerts; of more, the overview counts only these.
 const MOST_READ = 200
 const PAUSE_MS = 5_000
 const SEVERITIES = VALUES.explainAlertRoute.severity
@@ -27,7 +27,6 @@ const SEVERITIES = VALUES.explainAlertRoute.severity
 export const alertStates: ResourceSource<AlertStates> = {
   live,
   prefix: 'alert.',
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
   async read(_, signal) {
     if (!session.may('listAlerts')) return { ok: true, value: NO_STATES, etag: null }

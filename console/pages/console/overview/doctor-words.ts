@@ -24,7 +24,7 @@ interface DoctorSentences {
   readonly remedy: string | null
 }
 
-/** What the doctor has found, and what to do: in Chinese by the code, in English, and for a code of a newer platform, in its words. */
+/** A finding of the doctor and its remedy: in Chinese by its code; in English, and for a code that this console does not know, in the words of the platform. */
 export function doctorSentences({
   detail,
   remedy,

@@ -99,7 +99,7 @@ const LAST_TONES = {
 } as const satisfies Record<string, Tone>
 
 const DAY_MS = 86_400_000
-// Without a period of its own, a platform that works has a backup of yesterday.
+// Without a configured period, a backup is expected each day.
 const DEFAULT_OLD_MS = 2 * DAY_MS
 
 /** Whether the last completed backup is so old that somebody has to look why. */
@@ -140,7 +140,7 @@ export const PART_TONES: {
   drill: ({ status }) => (status === null ? 'quiet' : DRILL_TONES[status]),
 }
 
-/** The parts, first the one at which to look first where several have a problem. */
+/** The parts in the order of their urgency. */
 const BY_URGENCY: readonly PartName[] = [
   'alerts',
   'night',

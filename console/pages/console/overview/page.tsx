@@ -135,10 +135,10 @@ function OrderSection({ orders, series, period }: OrderSectionProps) {
         </h2>
         <LinkChoice
           label={label}
-          choices={PERIODS.map((each) => ({
-            title: periods[each],
-            href: `${PATH}?hours=${each}`,
-            isCurrent: each === period,
+          choices={PERIODS.map((hours) => ({
+            title: periods[hours],
+            href: `${PATH}?hours=${hours}`,
+            isCurrent: hours === period,
           }))}
         />
       </header>
@@ -149,7 +149,7 @@ function OrderSection({ orders, series, period }: OrderSectionProps) {
 
 const PAUSE_MS = 2_000
 // The numbers come from several domains: any event may change them.
-const ANY_EVENT = { live, prefix: '', isAbout: () => true, pauseMs: PAUSE_MS }
+const ANY_EVENT = { live, prefix: '', pauseMs: PAUSE_MS }
 
 /** The state of the platform now. */
 const overviewResource: ResourceSource<AnswerOf<'getOverview'>> = {
@@ -157,7 +157,7 @@ const overviewResource: ResourceSource<AnswerOf<'getOverview'>> = {
   read: (_, signal) => call('getOverview', {}, signal),
 }
 
-/** Its course over the last hours; the id is their number. */
+/** The orders over the last hours; the id is the number of hours. */
 const overviewSeries: ResourceSource<OverviewSeries> = {
   ...ANY_EVENT,
   read: (hours, signal) => call('getOverviewSeries', { query: { hours: Number(hours) } }, signal),
@@ -203,7 +203,7 @@ const SHOWN = 3
 
 interface LookFirstProps {
   readonly overview: Overview
-  /** How many wait for a decision of the user. */
+  /** How many requests wait for a decision of the user. */
   readonly requests: number
   readonly findings: readonly Thing[]
 }
@@ -257,7 +257,7 @@ function thingItem({ key, badge, text, remedy }: Thing) {
 /** The urgent alerts, and the other parts that need a person; each user sees below which requests are for them. */
 function partThings(overview: Overview): readonly [alerts: readonly Thing[], parts: readonly Thing[]] {
   const { tones } = overviewWords()
-  const things = urgentParts((each) => partTone(each, overview))
+  const things = urgentParts((name) => partTone(name, overview))
     .filter((name) => name !== 'executions' && !(name === 'alerts' && areSilenced(overview)))
     .map((name) => {
       const tone = partTone(name, overview) ?? 'warning'
@@ -360,15 +360,15 @@ function findingOf(
 /** The alerts that fire as one bar: each severity leads to its alerts. */
 function SeverityBar({ firing }: { readonly firing: NonNullable<Overview['alerts']>['firing'] }) {
   const { bySeverity, severityCount } = overviewWords()
-  const shown = LISTED_SEVERITIES.filter((severity) => firing[severity] > 0)
-  if (shown.length === 0) return null
+  const firingSeverities = LISTED_SEVERITIES.filter((severity) => firing[severity] > 0)
+  if (firingSeverities.length === 0) return null
   return (
     <section class="page-section" aria-labelledby="severities-title">
       <h2 class="section-title" id="severities-title">
         {bySeverity}
       </h2>
       <ul class="severity-bar">
-        {shown.map((severity) => {
+        {firingSeverities.map((severity) => {
           const { tone, label } = severityBadge(severity)
           const text = severityCount(localNumber(firing[severity]), label)
           return (

@@ -52,7 +52,7 @@ const PART_OBJECTS: { readonly [Name in PartName]?: (part: Part<Name>) => string
   night: ({ last }) => last?.alert_id ?? null,
   drill: ({ status }) => (status === null ? null : 'backup-restore-drill'),
 }
-// Whether there is anything that the part's page can show of it.
+// Whether the page of the part can show anything of it.
 const HAS_ADDRESS: { readonly [Name in PartName]?: (part: Part<Name>) => boolean } = {
   night: ({ last }) => last !== null,
   drill: ({ status }) => status !== null,
@@ -121,7 +121,7 @@ function countLinks(
     .map(([name, count]) => ({ text: textOf(name, localNumber(count)), href: hrefOf(name) }))
 }
 
-/** Counts that lead to what they count, and a text behind them. */
+/** Counts as links to what they count, followed by a text. */
 function CountLinks({
   links,
   text,

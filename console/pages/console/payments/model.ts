@@ -1,10 +1,10 @@
 import { VALUES } from '../../../api/generated.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { eventObject } from '../../../api/event-stream.ts'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import type { StatusBadgeProps, Tone } from '../../../parts/status-badge.tsx'
-import { call, downloadList, live } from '../platform.ts'
+import { call, live } from '../platform.ts'
+import { listOf, resourceOf } from '../sources.ts'
 import { paymentWords } from './words.ts'
 
 export type Payment = AnswerOf<'getPayment'>
@@ -30,7 +30,7 @@ export function paymentBadge(payment: Payment): StatusBadgeProps & { readonly to
   return { tone: 'warning', label: partlyRefunded }
 }
 
-/** What may be left to refund: refunds that are under way are not part of a payment, and the API counts them. */
+/** The most that may still be refunded: a payment does not show the refunds that are under way, which the API counts, too. */
 export function leftCents({ amount_cents, paid_cents, refunded_cents }: Payment): number {
   return (paid_cents ?? amount_cents) - refunded_cents
 }
@@ -45,7 +45,7 @@ const PAGE_LENGTH = 50
 const PREFIX = 'payment.'
 
 /** The payments, as the filters of the address say. */
-export const paymentList: ListSource<Payment> = {
+export const paymentList = listOf('listPayments', PREFIX, {
   filters: [
     { name: 'attention', kind: 'choice', values: VALUES.listPayments.attention },
     { name: 'status', kind: 'choice', values: VALUES.listPayments.status },
@@ -53,21 +53,13 @@ export const paymentList: ListSource<Payment> = {
     { name: 'order_id', kind: 'text' },
     { name: 'created', kind: 'period' },
   ],
-  live,
-  prefix: PREFIX,
-  read: (query, signal) => call('listPayments', { query: { ...query, limit: PAGE_LENGTH } }, signal),
-  csv: (query) => () => downloadList('listPayments', query),
   keyOf: ({ id }) => id,
-  fromEvent: () => 'changed',
-}
+})
 
 /** The payments that need a person, newest first. */
-export const attentionPayments: ResourceSource<{ readonly items: readonly Payment[] }> = {
-  live,
-  prefix: PREFIX,
-  read: (_, signal) => call('listPayments', { query: { attention: 'any', limit: PAGE_LENGTH } }, signal),
-  isAbout: () => true,
-}
+export const attentionPayments = resourceOf('listPayments', PREFIX, () => ({
+  query: { attention: 'any' as const, limit: PAGE_LENGTH },
+}))
 
 /** The names of the configured channels. */
 export const channelNames: ResourceSource<{ readonly channels: readonly string[] }> = {
@@ -83,12 +75,9 @@ export const channelNames: ResourceSource<{ readonly channels: readonly string[]
 }
 
 /** One payment. */
-export const paymentResource: ResourceSource<Payment> = {
-  live,
-  prefix: PREFIX,
-  read: (id, signal) => call('getPayment', { path: { id } }, signal),
+export const paymentResource = resourceOf('getPayment', PREFIX, (id) => ({ path: { id } }), {
   isAbout: (event, id) => paymentIn(event)?.id === id,
-}
+})
 
 export const paymentHistory: ResourceSource<AnswerOf<'getPaymentHistory'>> = {
   ...paymentResource,
@@ -101,13 +90,12 @@ export const paymentRefunds: ResourceSource<AnswerOf<'listRefunds'>> = {
 }
 
 /** The payments of an order, newest first. */
-export const orderPayments: ResourceSource<AnswerOf<'listPaymentsOfOrder'>> = {
-  live,
-  prefix: PREFIX,
-  read: (order_id, signal) =>
-    call('listPaymentsOfOrder', { path: { order_id }, query: { limit: PAGE_LENGTH } }, signal),
-  isAbout: (event, id) => paymentIn(event)?.order_id === id,
-}
+export const orderPayments = resourceOf(
+  'listPaymentsOfOrder',
+  PREFIX,
+  (order_id) => ({ path: { order_id }, query: { limit: PAGE_LENGTH } }),
+  { isAbout: (event, id) => paymentIn(event)?.order_id === id },
+)
 
 /** The payment that an event is about; an event of a reconciliation has none. */
 const paymentIn = eventObject('Payment')

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { encode } from 'uqr'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { localAmount, localTime } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { CommandLine } from '../../../parts/command-line.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { Modal } from '../../../parts/modal.tsx'
@@ -97,7 +98,7 @@ function TakePayment({ order: { order_id }, channels, onClose }: TakePaymentProp
   )
 }
 
-/** What the payer does. */
+/** How the customer pays: a QR code, or an address. */
 function ShownPayment({ payment, onClose }: { readonly payment: NewPayment; readonly onClose: () => void }) {
   const words = paymentWords()
   const { action } = payment
@@ -107,9 +108,9 @@ function ShownPayment({ payment, onClose }: { readonly payment: NewPayment; read
       <p>{action ? words.payUntil(localTime(action.expires_at)) : words.unclear}</p>
       {action && <PayerAction action={action} />}
       <div class="actions actions-end">
-        <button class="button button-main" type="button" onClick={onClose}>
+        <Button kind="main" onClick={onClose}>
           {words.done}
-        </button>
+        </Button>
       </div>
     </Modal>
   )

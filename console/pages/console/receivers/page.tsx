@@ -2,7 +2,9 @@ import { useSignal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localNumber } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
+import { Table } from '../../../parts/list/table.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { RelativeTime } from '../../../parts/relative-time.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
@@ -58,36 +60,22 @@ function ReceiverTable({ receivers, onTested }: ReceiverTableProps) {
       </EmptyState>
     )
   }
+  const heads = [
+    { key: 'name', title: fields.name },
+    { key: 'kind', title: fields.kind, className: 'medium-column' },
+    { key: 'state', title: fields.state },
+    { key: 'pending', title: fields.pending, className: 'numeric wide-column' },
+    { key: 'last_success_at', title: fields.last_success_at, className: 'wide-column' },
+    { key: 'last_error', title: fields.last_error, className: 'wide-column' },
+    ...(mayTest ? [{ key: 'test', title: test }] : []),
+  ]
   return (
     <div class="list-pane">
-      <div class="table-frame" role="region" aria-label={list} tabIndex={0}>
-        <table class="data-table">
-          <thead>
-            <tr>
-              <th scope="col">{fields.name}</th>
-              <th scope="col" class="medium-column">
-                {fields.kind}
-              </th>
-              <th scope="col">{fields.state}</th>
-              <th scope="col" class="numeric wide-column">
-                {fields.pending}
-              </th>
-              <th scope="col" class="wide-column">
-                {fields.last_success_at}
-              </th>
-              <th scope="col" class="wide-column">
-                {fields.last_error}
-              </th>
-              {mayTest && <th scope="col">{test}</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {receivers.map((receiver) => (
-              <ReceiverRow key={receiver.name} receiver={receiver} mayTest={mayTest} onTested={onTested} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label={list} heads={heads}>
+        {receivers.map((receiver) => (
+          <ReceiverRow key={receiver.name} receiver={receiver} mayTest={mayTest} onTested={onTested} />
+        ))}
+      </Table>
     </div>
   )
 }
@@ -101,7 +89,7 @@ function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
   const { states } = receiverWords()
   const { name, kind, state, pending, last_success_at, last_error } = receiver
   // A receiver that was never used may not work, although its state is `ok`.
-  const shown = state === 'ok' && last_success_at === null ? 'unused' : state
+  const badgeState = state === 'ok' && last_success_at === null ? 'unused' : state
   return (
     <tr>
       <th scope="row">
@@ -114,7 +102,7 @@ function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
       </th>
       <td class="medium-column">{kind}</td>
       <td>
-        <StatusBadge tone={TONES[shown]} label={states[shown]} />
+        <StatusBadge tone={TONES[badgeState]} label={states[badgeState]} />
       </td>
       <td class="numeric wide-column">{localNumber(pending)}</td>
       <td class="wide-column">{last_success_at === null ? '–' : <RelativeTime time={last_success_at} />}</td>
@@ -144,14 +132,8 @@ function TestButton({ name, onTested }: { readonly name: string; readonly onTest
     onTested()
   }
   return (
-    <button
-      type="button"
-      class="button"
-      aria-label={testOf(name)}
-      disabled={isBusy.value}
-      onClick={() => void send()}
-    >
+    <Button aria-label={testOf(name)} disabled={isBusy.value} onClick={() => void send()}>
       {test}
-    </button>
+    </Button>
   )
 }

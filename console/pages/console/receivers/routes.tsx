@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { localSeconds, localTime } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
@@ -28,7 +29,7 @@ export function AlertRoutes() {
         {title}
       </h2>
       <p class="muted">{about}</p>
-      <RouteQuestion onAnswer={(given) => (answer.value = given)} />
+      <RouteQuestion onAnswer={(routing) => (answer.value = routing)} />
       <RouteAnswer answer={answer.value} label={answerTitle} />
       <ResourceView model={routes}>
         {({ routes: all }) => (
@@ -58,8 +59,8 @@ function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => vo
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     if (!(event.currentTarget instanceof HTMLFormElement)) return
-    const given = [...new FormData(event.currentTarget)].filter(([, value]) => value !== '')
-    const result = await call('explainAlertRoute', { query: Object.fromEntries(given) })
+    const entered = [...new FormData(event.currentTarget)].filter(([, value]) => value !== '')
+    const result = await call('explainAlertRoute', { query: Object.fromEntries(entered) })
     if (result.ok) onAnswer(result.value)
     else reportFailure(result.failure)
   }
@@ -75,16 +76,14 @@ function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => vo
       <label class="filter" for={`${id}-severity`}>
         <span class="filter-name">{fields.severity}</span>
         <select id={`${id}-severity`} class="input" name="severity">
-          {LISTED_SEVERITIES.map((each) => (
-            <option key={each} value={each} selected={each === 'ERROR'}>
-              {severities[each]}
+          {LISTED_SEVERITIES.map((severity) => (
+            <option key={severity} value={severity} selected={severity === 'ERROR'}>
+              {severities[severity]}
             </option>
           ))}
         </select>
       </label>
-      <button class="button" type="submit">
-        {ask}
-      </button>
+      <Button type="submit">{ask}</Button>
     </form>
   )
 }
@@ -121,7 +120,7 @@ interface RouteRowProps {
   readonly isMatched: boolean
 }
 
-/** What a route matches, and from there whom it tells when. */
+/** What a route matches, and whom it notifies when. */
 function RouteRow({ route, isMatched }: RouteRowProps) {
   const words = receiverWords().routes
   const { name, receivers, escalate, repeat_every_seconds, continue: goesOn } = route
@@ -176,7 +175,7 @@ function conditionsOf({ match, min_severity, hours }: AlertRoute): string[] {
   const texts = TEXTS.flatMap((name) =>
     match[name] === undefined ? [] : [`${fields[`matchers.${name}`]}: ${match[name]}`],
   )
-  const severity = LISTED_SEVERITIES.find((each) => each === min_severity)
+  const severity = LISTED_SEVERITIES.find((listed) => listed === min_severity)
   return [
     ...(texts.length > 0 ? texts : [words.everyAlert]),
     ...(severity ? [words.from(severities[severity])] : []),

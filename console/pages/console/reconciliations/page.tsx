@@ -1,26 +1,26 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
-import { useEffect } from 'preact/hooks'
 import { BODIES, VALUES } from '../../../api/generated.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import { localAmount, localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
-import { RelativeTime } from '../../../parts/relative-time.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
-import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
-import { StatusBadge, type Tone } from '../../../parts/status-badge.tsx'
+import type { Tone } from '../../../parts/status-badge.tsx'
 import { showToast } from '../../../parts/toast.tsx'
-import { call, downloadList, live, session } from '../platform.ts'
+import { useAnswer } from '../../../parts/use-answer.ts'
+import { call, session } from '../platform.ts'
 import { channelNames } from '../payments/model.ts'
 import { paymentWords } from '../payments/words.ts'
+import { listOf, resourceOf } from '../sources.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { reconciliationWords } from './words.ts'
@@ -29,7 +29,6 @@ type Reconciliation = AnswerOf<'getReconciliation'>
 type Difference = AnswerOf<'listPaymentDifferences'>['items'][number]
 
 const PATH = pathOf('reconciliations')
-const PAGE_LENGTH = 50
 const EVERY_MS = 15_000
 const MOST_SHOWN = 100
 
@@ -42,24 +41,13 @@ const TONES: Readonly<Record<Reconciliation['status'], Tone>> = {
 
 const PREFIX = 'payment.reconciled'
 
-const reconciliationList: ListSource<Reconciliation> = {
-  filters: [],
-  live,
-  prefix: PREFIX,
-  read: (query, signal) => call('listReconciliations', { query: { ...query, limit: PAGE_LENGTH } }, signal),
-  csv: (query) => () => downloadList('listReconciliations', query),
+const reconciliationList = listOf('listReconciliations', PREFIX, {
   keyOf: ({ id }) => id,
-  fromEvent: () => 'changed',
   everyMs: EVERY_MS,
   isUnsettled: ({ status }) => status === 'running',
-}
+})
 
-const reconciliationResource: ResourceSource<Reconciliation> = {
-  live,
-  prefix: PREFIX,
-  read: (id, signal) => call('getReconciliation', { path: { id } }, signal),
-  isAbout: () => true,
-}
+const reconciliationResource = resourceOf('getReconciliation', PREFIX, (id) => ({ path: { id } }))
 
 /** The comparisons with the books of the providers, and beside them the differences of the one that the address names. */
 export function ReconciliationsPage({ id }: ViewProps) {
@@ -69,50 +57,24 @@ export function ReconciliationsPage({ id }: ViewProps) {
       path={PATH}
       source={reconciliationList}
       words={words}
-      columns={reconciliationColumns(words)}
+      columns={reconciliationColumns()}
       icon="reconciliations"
       id={id}
-      newItem={
-        session.may('reconcilePayments') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewReconciliation {...dialog} />,
-        }
-      }
-      detail={(detail) => <ReconciliationDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
+      newItem={session.may('reconcilePayments') && NewReconciliation}
+      detail={(detail) => <ReconciliationDrawer key={detail.id} {...detail} />}
     />
   )
 }
 
-function reconciliationColumns(
-  words: ReturnType<typeof reconciliationWords>,
-): readonly TableColumn<Reconciliation>[] {
-  const { fields, statuses } = words
+function reconciliationColumns(): readonly TableColumn<Reconciliation>[] {
+  const { fields, statuses } = reconciliationWords()
+  const column = fieldColumns<Reconciliation, typeof fields>(fields)
   return [
-    { key: 'date', title: fields.date, cell: ({ date }) => date },
-    {
-      key: 'channel',
-      title: fields.channel,
-      isFromMedium: true,
-      cell: ({ channel }) => <bdi>{channel}</bdi>,
-    },
-    {
-      key: 'status',
-      title: fields.status,
-      cell: ({ status }) => <StatusBadge tone={TONES[status]} label={statuses[status]} />,
-    },
-    {
-      key: 'differences',
-      title: fields.differences,
-      isNumeric: true,
-      isWideOnly: true,
-      cell: ({ differences }) => localNumber(differences),
-    },
-    {
-      key: 'created_at',
-      title: fields.created_at,
-      isFromMedium: true,
-      cell: ({ created_at }) => <RelativeTime time={created_at} />,
-    },
+    column.cell('date', ({ date }) => date),
+    column.text('channel', { isFromMedium: true }),
+    column.status('status', TONES, statuses),
+    column.number('differences', { isWideOnly: true }),
+    column.time('created_at', { isFromMedium: true }),
   ]
 }
 
@@ -198,15 +160,12 @@ type Kind = (typeof KINDS)[number]
 function Differences({ id }: { readonly id: string }) {
   const words = reconciliationWords()
   const kind = useSignal<Kind | undefined>(undefined)
-  const found = useSignal<AnswerOf<'listPaymentDifferences'> | null>(null)
-  const read = async () => {
-    const query = { limit: MOST_SHOWN, ...(kind.value && { kind: kind.value }) }
-    const result = await call('listPaymentDifferences', { path: { id }, query })
-    if (result.ok) found.value = result.value
-    else reportFailure(result.failure)
-  }
-  useEffect(() => void read(), [id, kind.value])
-  const items = found.value?.items ?? []
+  const query = { limit: MOST_SHOWN, ...(kind.value && { kind: kind.value }) }
+  const { answer } = useAnswer(
+    () => call('listPaymentDifferences', { path: { id }, query }),
+    [id, kind.value],
+  )
+  const items = answer?.items ?? []
   return (
     <Section title={words.fields.differences}>
       <label class="filter">
@@ -214,28 +173,30 @@ function Differences({ id }: { readonly id: string }) {
         <select
           class="input"
           value={kind.value ?? ''}
-          onChange={({ currentTarget }) => (kind.value = KINDS.find((each) => each === currentTarget.value))}
+          onChange={({ currentTarget }) =>
+            (kind.value = KINDS.find((choice) => choice === currentTarget.value))
+          }
         >
           <option value="">{words.all}</option>
-          {KINDS.map((each) => (
-            <option key={each} value={each}>
-              {words.kinds[each]}
+          {KINDS.map((choice) => (
+            <option key={choice} value={choice}>
+              {words.kinds[choice]}
             </option>
           ))}
         </select>
       </label>
-      {found.value && items.length === 0 && <p class="muted">{words.noneOfKind}</p>}
-      {KINDS.filter((each) => items.some((item) => item.kind === each)).map((each) => (
-        <Section key={each} title={words.kinds[each]}>
-          <p class="muted">{words.causes[each]}</p>
+      {answer && items.length === 0 && <p class="muted">{words.noneOfKind}</p>}
+      {KINDS.filter((choice) => items.some((item) => item.kind === choice)).map((choice) => (
+        <Section key={choice} title={words.kinds[choice]}>
+          <p class="muted">{words.causes[choice]}</p>
           {items
-            .filter((item) => item.kind === each)
+            .filter((item) => item.kind === choice)
             .map((difference) => (
               <DifferenceFacts key={difference.number} difference={difference} />
             ))}
         </Section>
       ))}
-      {found.value?.next_cursor && <p class="muted">{words.more(localNumber(MOST_SHOWN))}</p>}
+      {answer?.next_cursor && <p class="muted">{words.more(localNumber(MOST_SHOWN))}</p>}
     </Section>
   )
 }
@@ -261,7 +222,7 @@ interface SideProps {
   readonly cents: number | null
 }
 
-/** What one side has; its status as the API says it is shown while the pointer rests on it. */
+/** The amount and the status on one side; the title has the status as the API names it. */
 function Side({ type, status, cents }: SideProps) {
   if (status === null) return reconciliationWords().nothing
   return <span title={status}>{`${localAmount(cents ?? 0)} · ${statusText(type, status)}`}</span>

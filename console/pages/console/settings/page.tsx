@@ -74,12 +74,12 @@ function SettingSections({ settings }: { readonly settings: readonly Setting[] }
   if (settings.length === 0) return <EmptyState icon="settings" title={words.noMatch} />
   return (
     <section aria-label={words.list}>
-      {[...settingSections(settings)].map(([section, own]) => (
+      {[...settingSections(settings)].map(([section, settingsOfSection]) => (
         <div key={section}>
           <h2 class="section-title" id={`settings-${section}`}>
-            {names[section] ?? section} <span class="muted">{words.count(own.length)}</span>
+            {names[section] ?? section} <span class="muted">{words.count(settingsOfSection.length)}</span>
           </h2>
-          <SettingTable section={section} settings={own} />
+          <SettingTable section={section} settings={settingsOfSection} />
         </div>
       ))}
     </section>
@@ -94,7 +94,7 @@ interface SettingTableProps {
 function SettingTable({ section, settings }: SettingTableProps) {
   const { fields } = settingWords()
   return (
-    <div class="table-frame" role="region" aria-labelledby={`settings-${section}`} tabIndex={0}>
+    <div class="table-frame card" role="region" aria-labelledby={`settings-${section}`} tabIndex={0}>
       <table class="data-table setting-table">
         <thead>
           <tr>

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { serverClock } from '../../../api/browser.ts'
 import { readLifetime, warningTime, type TokenLifetime } from '../../../api/token.ts'
 import { localWhen } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icon.tsx'
 import { session } from '../platform.ts'
 import { renewSession } from './sign-in-again.tsx'
@@ -18,9 +19,7 @@ export function EndWarning() {
     <div class="page-notice" role="status">
       <Icon name="warning" />
       <span class="page-notice-text">{words.endsAt(localWhen(lifetime.expiresAt, serverClock.now()))}</span>
-      <button class="button" type="button" onClick={renewSession}>
-        {words.signInAgain}
-      </button>
+      <Button onClick={renewSession}>{words.signInAgain}</Button>
     </div>
   )
 }

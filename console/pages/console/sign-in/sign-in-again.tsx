@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect, useLayoutEffect } from 'preact/hooks'
+import { Button } from '../../../parts/button.tsx'
 import { Modal } from '../../../parts/modal.tsx'
 import { SignInCard } from '../../../parts/sign-in-form.tsx'
 import { topBarWords } from '../../../parts/top-bar-words.ts'
@@ -47,9 +48,9 @@ function SignInDialog({ isInterrupted }: { readonly isInterrupted: boolean }) {
         onToken={onToken}
       >
         <ProviderLink isNewTab />
-        <button class="button" type="button" onClick={isInterrupted ? () => session.signOut() : close}>
+        <Button onClick={isInterrupted ? () => session.signOut() : close}>
           {isInterrupted ? topBarWords().signOut : words.later}
-        </button>
+        </Button>
       </SignInCard>
     </Modal>
   )

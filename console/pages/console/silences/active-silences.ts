@@ -16,10 +16,9 @@ export const activeSilences: ResourceSource<AnswerOf<'listSilences'>> = {
     session.may('listSilences')
       ? call('listSilences', { query: { state: 'active', limit: MOST } }, signal)
       : NONE,
-  isAbout: () => true,
 }
 
-/** Where a silence that is active is shown: its list has no others, so that it is on the first pages. */
+/** The address of an active silence in the list of the active ones, which has it on its first pages. */
 export function activeSilenceAddress({ id }: Silence): string {
   return `${pathOf('silences', id)}?state=active`
 }

@@ -113,6 +113,5 @@ const openAlerts: ResourceSource<OpenAlerts> = {
     const hasMore = lists.some(({ next_cursor }) => next_cursor !== null)
     return { ok: true, value: { items: lists.flatMap(({ items }) => items), hasMore }, etag: null }
   },
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
 }

@@ -1,18 +1,25 @@
+import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import { localTime } from '../../../i18n/local.ts'
+import { serverClock } from '../../../api/browser.ts'
+import type { AnswerOf } from '../../../api/operations.ts'
+import { localTime, localWeekday } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
+import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import type { Bulk } from '../../../parts/list/selection.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { sendChange } from '../../../parts/send-change.ts'
 import { session, call } from '../platform.ts'
+import { resourceOf } from '../sources.ts'
 import { userLabel } from '../user-names.ts'
-import { pathOf, type ViewProps } from '../view.ts'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import { matchersText, labelMatcherText } from './covering.ts'
 import {
   silenceList,
@@ -22,7 +29,6 @@ import {
   type SilenceWithWindows,
 } from './model.ts'
 import { NewSilence } from './new-silence.tsx'
-import { SilenceWeek } from './week.tsx'
 import { silenceWords } from './words.ts'
 
 const PATH = pathOf('silences')
@@ -36,32 +42,32 @@ export function SilencesPage({ id }: ViewProps) {
       source={silenceList}
       words={words}
       labelOf={(_, value) => words.states[value as Silence['state']]}
-      columns={silenceColumns(words)}
+      columns={silenceColumns()}
       icon="mute"
       bulk={silenceBulk()}
       summary={<SilenceWeek />}
       id={id}
-      newItem={
-        session.may('createSilence') && {
-          title: words.newItem,
-          dialog: ({ onClose }) => <NewSilence onClose={onClose} />,
-        }
-      }
-      detail={({ id: shown, onClose }) => <SilenceDrawer key={shown} id={shown} onClose={onClose} />}
+      newItem={session.may('createSilence') && NewSilenceOfList}
+      detail={(detail) => <SilenceDrawer key={detail.id} {...detail} />}
     />
   )
 }
 
+/** The form for a new silence, which the list then shows. */
+function NewSilenceOfList({ onClose }: Pick<NewItemDialog, 'onClose'>) {
+  return <NewSilence onClose={onClose} />
+}
+
 /** The end of several silences. */
 function silenceBulk(): Bulk<Silence> | false {
-  const { end, endText } = silenceWords()
+  const { end } = silenceWords()
   return (
     session.may('endSilence') && {
       titleOf: ({ reason }) => reason,
       actions: [
         {
-          title: end,
-          text: endText,
+          title: end.action,
+          text: end.text,
           isDestructive: true,
           appliesTo: ({ state }) => state !== 'ended',
           send: ({ id }) => call('endSilence', { path: { id } }),
@@ -71,8 +77,8 @@ function silenceBulk(): Bulk<Silence> | false {
   )
 }
 
-function silenceColumns(words: ReturnType<typeof silenceWords>): readonly TableColumn<Silence>[] {
-  const { fields, states, matchers } = words
+function silenceColumns(): readonly TableColumn<Silence>[] {
+  const { fields, states, matchers, createdBy } = silenceWords()
   const column = fieldColumns<Silence, typeof fields>(fields)
   return [
     column.text('reason'),
@@ -85,7 +91,7 @@ function silenceColumns(words: ReturnType<typeof silenceWords>): readonly TableC
     },
     {
       key: 'created_by',
-      title: words.createdBy,
+      title: createdBy,
       isWideOnly: true,
       cell: ({ created_by }) => <bdi>{userLabel(created_by)}</bdi>,
     },
@@ -93,13 +99,8 @@ function silenceColumns(words: ReturnType<typeof silenceWords>): readonly TableC
   ]
 }
 
-interface SilenceDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One silence, and its end. */
-function SilenceDrawer({ id, onClose }: SilenceDrawerProps) {
+function SilenceDrawer({ id, onClose }: DetailProps) {
   const model = useResource(silenceResource, id)
   const refreshList = useListRefresh()
   const onEnd = () => {
@@ -130,22 +131,20 @@ interface SilenceDetailsProps {
 function SilenceDetails({ silence, plannedEnd, onEnd }: SilenceDetailsProps) {
   const words = silenceWords()
   const { id, state } = silence
-  const end = () => {
-    const { endTitle: title, endText: text, end: action, ended: done } = words
-    return sendChange({
-      question: { title, text, action, isDestructive: true },
+  const end = () =>
+    sendChange({
+      words: words.end,
+      isDestructive: true,
       send: () => call('endSilence', { path: { id } }),
-      done,
       onDone: onEnd,
     })
-  }
   return (
     <>
       <ObjectActions
         status={{ tone: SILENCE_TONES[state], label: words.states[state] }}
         actions={[
           state !== 'ended' &&
-            session.may('endSilence') && { title: words.end, isDestructive: true, run: end },
+            session.may('endSilence') && { title: words.end.action, isDestructive: true, run: end },
         ]}
       />
       <FactList
@@ -192,4 +191,98 @@ function repeatFacts({ repeat, windows }: SilenceWithWindows) {
   const names = repeat.days.map((day) => days[day]).join(', ')
   const times = windows.map(({ starts_at, ends_at }) => `${localTime(starts_at)} – ${localTime(ends_at)}`)
   return [[fields.repeat, `${names} ${from}–${to} ${time_zone}`] as const, [title, times.join('; ')] as const]
+}
+
+type Window = AnswerOf<'getSilenceCalendar'>['windows'][number]
+
+const DAYS = 7
+
+/** What is silenced in the week that begins at a time. */
+const silenceWeek = resourceOf('getSilenceCalendar', 'silence.', (from) => ({ query: { from } }))
+
+/** The silences of a week by the clocks of the reader: a line for each, with its windows. */
+function SilenceWeek() {
+  const words = silenceWords()
+  const weeks = useSignal(0)
+  const days = daysOfWeek(serverClock.now(), weeks.value)
+  const week = useResource(silenceWeek, new Date(days[0] ?? 0).toISOString())
+  return (
+    <section class="card silence-week" aria-label={words.week}>
+      <div class="silence-week-bar">
+        <Button kind="icon" icon="newer" aria-label={words.weekBefore} onClick={() => weeks.value--} />
+        <Button disabled={weeks.value === 0} onClick={() => (weeks.value = 0)}>
+          {words.thisWeek}
+        </Button>
+        <Button kind="icon" icon="older" aria-label={words.weekAfter} onClick={() => weeks.value++} />
+      </div>
+      <div class="silence-week-days" aria-hidden="true">
+        {days.slice(0, DAYS).map((day) => (
+          <span key={day}>
+            <span>{localWeekday(day)}</span> <b>{new Date(day).getDate()}</b>
+          </span>
+        ))}
+      </div>
+      <ResourceView model={week}>
+        {({ windows }) => <SilenceLines windows={windows} days={days} />}
+      </ResourceView>
+    </section>
+  )
+}
+
+interface SilenceLinesProps {
+  readonly windows: readonly Window[]
+  readonly days: readonly number[]
+}
+
+function SilenceLines({ windows, days }: SilenceLinesProps) {
+  const [start = 0] = days
+  const end = days.at(-1) ?? start
+  const placeOf = (ms: number) => (Math.min(1, Math.max(0, (ms - start) / (end - start))) * 100).toFixed(2)
+  const now = serverClock.now()
+  if (windows.length === 0) return <p class="muted">{silenceWords().emptyWeek}</p>
+  return (
+    <ul>
+      {[...Map.groupBy(windows, ({ silence_id }) => silence_id)].map(([id, windowsOfSilence]) => (
+        <li key={id} class="silence-line">
+          <a href={pathOf('silences', id)}>
+            <bdi>{windowsOfSilence[0]?.reason}</bdi>
+          </a>
+          <span class="visually-hidden">{windowsOfSilence.map(windowText).join('; ')}</span>
+          <div class="silence-track" aria-hidden="true">
+            {windowsOfSilence.map((window) => (
+              <span
+                key={window.starts_at}
+                class="silence-window"
+                title={windowText(window)}
+                style={{
+                  insetInlineStart: `${placeOf(Date.parse(window.starts_at))}%`,
+                  insetInlineEnd: `${100 - Number(placeOf(Date.parse(window.ends_at)))}%`,
+                }}
+              />
+            ))}
+            {start <= now && now < end && (
+              <span class="silence-now" style={{ insetInlineStart: `${placeOf(now)}%` }} />
+            )}
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function windowText({ starts_at, ends_at }: Window): string {
+  return `${localTime(starts_at)} – ${localTime(ends_at)}`
+}
+
+/** The beginnings of the days of a week, from Monday on, and that of the next week. */
+function daysOfWeek(now: number, weeks: number): number[] {
+  const today = new Date(now)
+  const sinceMonday = (today.getDay() + DAYS - 1) % DAYS
+  return Array.from({ length: DAYS + 1 }, (_, day) =>
+    new Date(
+      today.getFullYear(),
+      today.getMonth(),
+      today.getDate() - sinceMonday + weeks * DAYS + day,
+    ).getTime(),
+  )
 }

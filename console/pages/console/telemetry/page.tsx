@@ -9,7 +9,7 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { pathOf, type ViewProps } from '../view.ts'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import { lastValues } from './last-values.ts'
 import { agentList, agentResource, type Agent } from './model.ts'
 import { isSilent } from './silent.ts'
@@ -25,40 +25,32 @@ export function TelemetryPage({ id }: ViewProps) {
       path={PATH}
       source={agentList}
       words={words}
-      columns={agentColumns(words)}
+      columns={agentColumns()}
       icon="telemetry"
       id={id}
-      detail={({ id: shown, onClose }) => <AgentDrawer key={shown} id={shown} onClose={onClose} />}
+      detail={(detail) => <AgentDrawer key={detail.id} {...detail} />}
     />
   )
 }
 
-function agentColumns({ fields, silent }: ReturnType<typeof telemetryWords>): readonly TableColumn<Agent>[] {
+function agentColumns(): readonly TableColumn<Agent>[] {
+  const { fields, silent } = telemetryWords()
   const column = fieldColumns<Agent, typeof fields>(fields)
   return [
     column.code('agent_id'),
-    {
-      key: 'last_at',
-      title: fields.last_at,
-      cell: (agent) => (
-        <>
-          <RelativeTime time={agent.last_at} />{' '}
-          {isSilent(agent, serverClock.now()) && <StatusBadge tone="warning" label={silent} />}
-        </>
-      ),
-    },
+    column.cell('last_at', (agent) => (
+      <>
+        <RelativeTime time={agent.last_at} />{' '}
+        {isSilent(agent, serverClock.now()) && <StatusBadge tone="warning" label={silent} />}
+      </>
+    )),
     column.number('items', { isWideOnly: true }),
     column.time('first_at', { isWideOnly: true, isOptional: true }),
   ]
 }
 
-interface AgentDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One agent with the values of its last item. */
-function AgentDrawer({ id, onClose }: AgentDrawerProps) {
+function AgentDrawer({ id, onClose }: DetailProps) {
   const { fields, values, noValues } = telemetryWords()
   const model = useResource(agentResource, id)
   return (

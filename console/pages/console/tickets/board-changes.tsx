@@ -17,7 +17,7 @@ import {
 } from './model.ts'
 import { ticketWords } from './words.ts'
 
-/** What can be changed on a card: one of the two. */
+/** The fields that can be changed on a card, one at a time. */
 export type CardEdit = Pick<TicketEdit, 'status' | 'assignee'>
 
 /** A change of a ticket in the version that the user sees. */
@@ -49,7 +49,7 @@ export function mayMove({ status }: Pick<Ticket, 'status'>, to: TicketStatus): b
   return ticketMovesFrom(status).includes(to)
 }
 
-/** Where every ticket may go, from which it may go anywhere else. */
+/** The status that every ticket may enter, and from which it may enter every other. */
 const BETWEEN = 'open'
 
 /** Changes tickets where they are on the board. The toast offers the way back. */
@@ -82,18 +82,18 @@ export function useCardChanges(): CardChanges {
     return reportFailure(result.failure)
   }
   const keep = () => (refused.value = null)
-  const shown = refused.value
+  const openConflict = refused.value
   return {
     apply,
     changed,
-    conflict: shown && (
+    conflict: openConflict && (
       <Conflict
-        fields={comparedFields(shown.edit, shown.ticket)}
+        fields={comparedFields(openConflict.edit, openConflict.ticket)}
         onKeep={keep}
         onClose={keep}
         onApply={() => {
           keep()
-          void apply(shown)
+          void apply(openConflict)
         }}
       />
     ),

@@ -99,7 +99,7 @@ function BoardColumn(props: BoardColumnProps) {
   const model = useListOf(boardList, { ...filters, status })
   const page = model.page.value
   const failure = model.failure.value
-  // Its event comes later.
+  // The event of the change comes later.
   useSignalEffect(() => {
     if (changed.value?.status === status) void model.refresh()
   })

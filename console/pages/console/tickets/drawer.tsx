@@ -3,6 +3,7 @@ import { BODIES } from '../../../api/generated.ts'
 import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
+import { Button } from '../../../parts/button.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
@@ -21,6 +22,7 @@ import { Timeline } from '../../../parts/timeline.tsx'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { call, session } from '../platform.ts'
 import { enabledUserChoices, userLabel, userName } from '../user-names.ts'
+import type { DetailProps } from '../view.ts'
 import { withAssignees } from './assignees.ts'
 import { fieldLabel, valueLabel, assigneeLabel, comparedFields, levelLabel } from './labels.ts'
 import {
@@ -39,13 +41,8 @@ import {
 import { keepSeen } from './mention-notices.ts'
 import { ticketWords } from './words.ts'
 
-export interface TicketDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One ticket with its comments and its history. */
-export function TicketDrawer({ id, onClose }: TicketDrawerProps) {
+export function TicketDrawer({ id, onClose }: DetailProps) {
   const { history } = ticketWords()
   const model = useResource(ticketResource, id)
   useSignalEffect(() => {
@@ -136,9 +133,7 @@ function TicketComments({ ticket, model }: TicketCommentsProps) {
   return (
     <Section title={words.comments}>
       {comments.length < ticket.comment_count && (
-        <button type="button" class="button" onClick={() => void showOlder()}>
-          {words.olderComments}
-        </button>
+        <Button onClick={() => void showOlder()}>{words.olderComments}</Button>
       )}
       <Timeline
         label={words.comments}
@@ -179,7 +174,7 @@ function focusComment(): void {
 
 /** The users that a comment can mention: all for a reader who may list them, otherwise the participants of the ticket. */
 function mentionableNames({ created_by, assignee, comments }: TicketDetails): readonly string[] {
-  const own = session.bearer.value?.id
+  const me = session.bearer.value?.id
   const ids = new Set([
     ...enabledUserChoices(),
     assignee,
@@ -187,7 +182,7 @@ function mentionableNames({ created_by, assignee, comments }: TicketDetails): re
     ...comments.map(({ author }) => author),
   ])
   return [...ids]
-    .flatMap((id) => (id === null || id === own ? [] : [userName(id)]))
+    .flatMap((id) => (id === null || id === me ? [] : [userName(id)]))
     .filter((name) => name !== null)
 }
 
@@ -262,8 +257,8 @@ interface EditDialogProps extends EditedTicket {
 function EditDialog({ ticket, etag, apply, onClose }: EditDialogProps) {
   const { edit, save, fields, changed } = ticketWords()
   const { title, level, assignee } = ticket
-  const send = async (given: TicketEdit) => {
-    const body = changedFields(ticket, given)
+  const send = async (entered: TicketEdit) => {
+    const body = changedFields(ticket, entered)
     const failure =
       Object.keys(body).length === 0
         ? null
@@ -292,8 +287,8 @@ function EditDialog({ ticket, etag, apply, onClose }: EditDialogProps) {
  * The fields of the form that differ from the ticket. An empty assignee is nobody, which the API calls null; an empty title
  * is refused by the API.
  */
-function changedFields(ticket: TicketDetails, given: TicketEdit): TicketEdit {
-  const { title = '', level = ticket.level, assignee = null } = given
+function changedFields(ticket: TicketDetails, entered: TicketEdit): TicketEdit {
+  const { title = '', level = ticket.level, assignee = null } = entered
   return {
     ...(title !== ticket.title && { title }),
     ...(level !== ticket.level && { level }),

@@ -15,8 +15,8 @@ import { call, live, session } from '../platform.ts'
 import { pathOf } from '../view.ts'
 
 const words = defineWords({
-  en: { mentioned: (title: string) => `You are mentioned: ${title}`, open: 'Open' },
-  zh: { mentioned: (title) => `有人提到了您：${title}`, open: '打开' },
+  mentioned: [(title: string) => `You are mentioned: ${title}`, (title) => `有人提到了您：${title}`],
+  open: ['Open', '打开'],
 })
 
 type Ticket = AnswerOf<'listTickets'>['items'][number]
@@ -61,7 +61,6 @@ const PAUSE_MS = 5_000
 export const mentioningTickets: ResourceSource<{ readonly items: readonly Ticket[] }> = {
   live,
   prefix: PREFIX,
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
   async read(_, signal) {
     const mentioned = session.bearer.peek()?.id ?? ''

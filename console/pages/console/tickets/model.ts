@@ -17,7 +17,7 @@ export type TicketChange = AnswerOf<'getTicketHistory'>['items'][number]
 export type TicketEdit = BodyOf<'editTicket'>
 export type TicketStatus = Ticket['status']
 
-export const TICKET_STATUSES = VALUES.listTickets.status.filter((each) => each !== 'unclosed')
+export const TICKET_STATUSES = VALUES.listTickets.status.filter((status) => status !== 'unclosed')
 
 export function ticketMovesFrom(status: TicketStatus): readonly TicketStatus[] {
   return TICKET_MOVES[status]
@@ -88,7 +88,7 @@ export const ticketResource = resourceOf('getTicket', PREFIX, (id) => ({ path: {
   isAbout: (event, id) => ticketIn(event)?.id === id,
 })
 
-// As many as one request reads.
+// The most that one request reads.
 const COMMENTS_PAGE = 100
 
 /** The comments of a ticket in the first pages, newest first. */

@@ -38,16 +38,12 @@ const VIEWS = ['list', 'board'] as const
 /** The tickets as a list or as a board, and beside it the ticket that the address names. */
 export function TicketsPage({ id }: ViewProps) {
   const words = ticketWords()
-  const { query: given } = useLocation()
-  const view = given['view'] === 'board' ? 'board' : 'list'
-  const filters = readListQuery(given, view === 'board' ? boardList : ticketList)
+  const { query: parameters } = useLocation()
+  const view = parameters['view'] === 'board' ? 'board' : 'list'
+  const filters = readListQuery(parameters, view === 'board' ? boardList : ticketList)
   const query: ListQuery = view === 'board' ? { view, ...filters } : filters
   const { open } = useSelectedItem(PATH, query)
-  const newTicket = session.may('createTicket') && {
-    title: words.newItem,
-    dialog: (dialog: NewItemDialog) => <NewTicket {...dialog} />,
-  }
-  const { button, dialog } = useNewItem(newTicket, open)
+  const { button, dialog } = useNewItem(session.may('createTicket'), words.newItem, open)
   return (
     <>
       <PageHead title={words.title}>
@@ -59,7 +55,7 @@ export function TicketsPage({ id }: ViewProps) {
       ) : (
         <TicketList path={PATH} id={id} />
       )}
-      {dialog}
+      {dialog && <NewTicket {...dialog} />}
     </>
   )
 }
@@ -72,11 +68,11 @@ interface ViewChoiceProps {
 
 function ViewChoice({ view, filters }: ViewChoiceProps) {
   const { views, toView } = ticketWords()
-  const choices = VIEWS.map((each) => ({
-    title: views[each],
-    icon: each,
-    href: withCursor(PATH, each === 'board' ? { view: each, ...filters } : filters, null),
-    isCurrent: each === view,
+  const choices = VIEWS.map((choice) => ({
+    title: views[choice],
+    icon: choice,
+    href: withCursor(PATH, choice === 'board' ? { view: choice, ...filters } : filters, null),
+    isCurrent: choice === view,
   }))
   const { route } = useLocation()
   const other = choices.find(({ isCurrent }) => !isCurrent)
@@ -121,11 +117,11 @@ function TicketList({ path, id }: TicketListProps) {
       source={ticketList}
       words={words}
       labelOf={filterLabel}
-      columns={ticketColumns(words)}
+      columns={ticketColumns()}
       icon="tickets"
       bulk={ticketBulk()}
       id={id}
-      detail={(detail) => <TicketDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
+      detail={(detail) => <TicketDrawer key={detail.id} {...detail} />}
     />
   )
 }
@@ -137,8 +133,8 @@ function ticketBulk(): Bulk<Ticket> | false {
   const { moves, assignTo, nobody } = ticketWords()
   if (!session.may('editTicket')) return false
   const edit = (body: TicketEdit) => (ticket: Ticket) => call('editTicket', { path: { id: ticket.id }, body })
-  const own = session.bearer.value?.id ?? NOBODY
-  const assignees = new Set([own, ...enabledUserChoices(), NOBODY])
+  const me = session.bearer.value?.id ?? NOBODY
+  const assignees = new Set([me, ...enabledUserChoices(), NOBODY])
   const nameOf = (id: string) => (id === NOBODY ? nobody : assigneeLabel(id))
   return {
     titleOf: ({ title }) => title,
@@ -160,19 +156,16 @@ function ticketBulk(): Bulk<Ticket> | false {
   }
 }
 
-function ticketColumns(words: ReturnType<typeof ticketWords>): readonly TableColumn<Ticket>[] {
-  const { fields, levels, statuses } = words
+function ticketColumns(): readonly TableColumn<Ticket>[] {
+  const { fields, levels, statuses } = ticketWords()
   const column = fieldColumns<Ticket, typeof fields>(fields)
   return [
     column.text('title'),
     column.status('level', LEVEL_TONES, levels),
     column.status('status', TICKET_TONES, statuses, { isFromMedium: true }),
-    {
-      key: 'assignee',
-      title: fields.assignee,
+    column.cell('assignee', ({ assignee }) => <bdi>{valueLabel('assignee', assignee)}</bdi>, {
       isWideOnly: true,
-      cell: ({ assignee }) => <bdi>{valueLabel('assignee', assignee)}</bdi>,
-    },
+    }),
     column.number('comment_count', { isWideOnly: true }),
     column.time('created_at', { isWideOnly: true, isFromMedium: true }),
   ]

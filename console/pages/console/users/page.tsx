@@ -26,7 +26,7 @@ import { sendChange } from '../../../parts/send-change.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { session, call } from '../platform.ts'
-import { pathOf, type ViewProps } from '../view.ts'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import { userList, userStateOf, USER_TONES, userResource, isOwnAccount, type User } from './model.ts'
 import { UserTokens } from './tokens.tsx'
 import { userWords, roleLabel } from './words.ts'
@@ -43,48 +43,33 @@ export function UsersPage({ id }: ViewProps) {
       path={PATH}
       source={userList}
       words={words}
-      columns={userColumns(words)}
+      columns={userColumns()}
       icon="users"
       id={id}
-      newItem={
-        session.may('createUser') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewUser {...dialog} />,
-        }
-      }
-      detail={({ id: shown, onClose }) => <UserDrawer key={shown} id={shown} onClose={onClose} />}
+      newItem={session.may('createUser') && NewUser}
+      detail={(detail) => <UserDrawer key={detail.id} {...detail} />}
     />
   )
 }
 
-function userColumns(words: ReturnType<typeof userWords>): readonly TableColumn<User>[] {
-  const { fields, states, roles: labels, never } = words
+function userColumns(): readonly TableColumn<User>[] {
+  const { fields, states, roles: labels, never } = userWords()
   const column = fieldColumns<User, typeof fields>(fields)
   return [
     column.text('name'),
-    {
-      key: 'roles',
-      title: fields.roles,
-      cell: ({ roles }) => roles.map((role) => labels[role]).join(', '),
-    },
-    {
-      key: 'state',
-      title: fields.state,
-      isFromMedium: true,
-      cell: (user) => <StatusBadge tone={USER_TONES[userStateOf(user)]} label={states[userStateOf(user)]} />,
-    },
+    column.cell('roles', ({ roles }) => roles.map((role) => labels[role]).join(', ')),
+    column.cell(
+      'state',
+      (user) => <StatusBadge tone={USER_TONES[userStateOf(user)]} label={states[userStateOf(user)]} />,
+      { isFromMedium: true },
+    ),
     column.time('last_login_at', { isWideOnly: true }, never),
     column.time('created_at', { isWideOnly: true, isOptional: true }),
   ]
 }
 
-interface UserDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One user with what an administrator can do about it. */
-function UserDrawer({ id, onClose }: UserDrawerProps) {
+function UserDrawer({ id, onClose }: DetailProps) {
   const model = useResource(userResource, id)
   return (
     <ResourceDrawer id={id} model={model} titleOf={({ name }) => name} onClose={onClose}>
@@ -150,7 +135,7 @@ function UserActions({ user, model, onRemoved }: UserActionsProps) {
   const dialog = useSignal<'roles' | 'password' | null>(null)
   const { apply, applyAndReport } = useChange(model)
   const { id, name, enabled } = user
-  // Nobody is to lock themselves out by a slip.
+  // Administrators must not lock themselves out by mistake.
   const isOwn = isOwnAccount(user)
   const close = () => (dialog.value = null)
   const refreshList = useListRefresh()
@@ -163,18 +148,16 @@ function UserActions({ user, model, onRemoved }: UserActionsProps) {
       done: wanted ? words.enabledToast(name) : words.disabledToast(name),
     })
   }
-  const remove = () => {
-    const { removeText: text, remove: action, removed: done } = words
-    return sendChange({
-      question: { title: words.removeTitle(name), text, action, isDestructive: true },
+  const remove = () =>
+    sendChange({
+      words: { ...words.remove, title: words.remove.title(name) },
+      isDestructive: true,
       send: () => call('deleteUser', { path: { id } }),
-      done,
       onDone() {
         refreshList()
         onRemoved()
       },
     })
-  }
   return (
     <ObjectActions
       status={{ tone: USER_TONES[userStateOf(user)], label: words.states[userStateOf(user)] }}
@@ -185,7 +168,7 @@ function UserActions({ user, model, onRemoved }: UserActionsProps) {
           (enabled
             ? { title: words.disable, isDestructive: true, run: () => setEnabled(false) }
             : { title: words.enable, run: () => setEnabled(true) }),
-        !isOwn && { title: words.remove, isDestructive: true, run: remove },
+        !isOwn && { title: words.remove.action, isDestructive: true, run: remove },
       ]}
     >
       {isOwn && <p class="muted">{words.ownAccount}</p>}
@@ -247,7 +230,7 @@ interface PasswordDialogProps {
   readonly onClose: () => void
 }
 
-// Typed twice, because nobody sees it.
+// Nobody sees a password while it is typed, so that it is typed twice.
 const PASSWORD_SCHEMA = {
   ...BODIES.setPassword,
   required: [...BODIES.setPassword.required, 'repeated_password'],

@@ -1,14 +1,13 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { BODIES } from '../../../api/generated.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import { localTime } from '../../../i18n/local.ts'
-import { CommandLine } from '../../../parts/command-line.tsx'
+import { Button } from '../../../parts/button.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
-import { Modal } from '../../../parts/modal.tsx'
-import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
+import { ShownOnce } from '../../../parts/shown-once.tsx'
+import { useAnswer } from '../../../parts/use-answer.ts'
 import { call } from '../platform.ts'
 import type { User } from './model.ts'
 import { tokenWords } from './token-words.ts'
@@ -16,7 +15,7 @@ import { roleLabel } from './words.ts'
 
 type Token = AnswerOf<'listApiTokens'>['items'][number]
 
-// A user has at most as many.
+// The most tokens that a user has.
 const MOST = 100
 const DAY_SECONDS = 86_400
 
@@ -40,37 +39,30 @@ interface TokenListProps {
   readonly isMain?: boolean
 }
 
-/** Which API tokens a user has, a new one, and taking one away. */
+/** The API tokens of a user, and the buttons that create and revoke one. */
 export function TokenList({ user, none, isMain = false }: TokenListProps) {
   const words = tokenWords()
-  const tokens = useSignal<readonly Token[] | null>(null)
+  const { answer, refresh } = useAnswer(
+    () => call('listApiTokens', { path: { id: user.id }, query: { limit: MOST } }),
+    [user.id, user.enabled],
+  )
   const isCreating = useSignal(false)
   const text = useSignal<string | null>(null)
-  const read = async () => {
-    const result = await call('listApiTokens', { path: { id: user.id }, query: { limit: MOST } })
-    if (result.ok) tokens.value = result.value.items
-    else reportFailure(result.failure)
-  }
-  useEffect(() => void read(), [user.id, user.enabled])
   return (
     <div class="page-section">
-      {tokens.value?.length === 0 && <p class="muted">{none}</p>}
-      {tokens.value && tokens.value.length > 0 && (
+      {answer?.items.length === 0 && <p class="muted">{none}</p>}
+      {answer && answer.items.length > 0 && (
         <ul aria-label={words.title}>
-          {tokens.value.map((token) => (
-            <TokenRow key={token.id} user={user} token={token} onRevoked={() => void read()} />
+          {answer.items.map((token) => (
+            <TokenRow key={token.id} user={user} token={token} onRevoked={() => void refresh()} />
           ))}
         </ul>
       )}
       {user.enabled && (
         <div class="actions">
-          <button
-            class={isMain ? 'button button-main' : 'button'}
-            type="button"
-            onClick={() => (isCreating.value = true)}
-          >
+          <Button kind={isMain ? 'main' : undefined} onClick={() => (isCreating.value = true)}>
             {words.create}
-          </button>
+          </Button>
         </div>
       )}
       {isCreating.value && (
@@ -80,11 +72,13 @@ export function TokenList({ user, none, isMain = false }: TokenListProps) {
           onCreated={(created) => {
             isCreating.value = false
             text.value = created
-            void read()
+            void refresh()
           }}
         />
       )}
-      {text.value !== null && <TokenText text={text.value} onClose={() => (text.value = null)} />}
+      {text.value !== null && (
+        <ShownOnce words={words.newToken} secret={text.value} onClose={() => (text.value = null)} />
+      )}
     </div>
   )
 }
@@ -100,14 +94,9 @@ function TokenRow({ user, token, onRevoked }: TokenRowProps) {
   const { id, name, roles, expires_at, last_used_at, last_used_from } = token
   const revoke = () =>
     sendChange({
-      question: {
-        title: words.revokeTitle(name),
-        text: words.revokeText,
-        action: words.revoke,
-        isDestructive: true,
-      },
+      words: { ...words.revoke, title: words.revoke.title(name), done: words.revoke.done(name) },
+      isDestructive: true,
       send: () => call('revokeApiToken', { path: { id: user.id, token_id: id } }),
-      done: words.revoked(name),
       onDone: onRevoked,
     })
   return (
@@ -122,9 +111,9 @@ function TokenRow({ user, token, onRevoked }: TokenRowProps) {
         {words.until(localTime(expires_at))} ·{' '}
         {last_used_at === null ? words.neverUsed : words.used(localTime(last_used_at), last_used_from ?? '')}
       </p>
-      <button class="button" type="button" aria-label={words.revokeTitle(name)} onClick={() => void revoke()}>
-        {words.revoke}
-      </button>
+      <Button aria-label={words.revoke.title(name)} onClick={() => void revoke()}>
+        {words.revoke.action}
+      </Button>
     </li>
   )
 }
@@ -158,22 +147,5 @@ function NewToken({ user, onCreated, onClose }: NewTokenProps) {
       onCreated={({ token }) => onCreated(token ?? '')}
       onClose={onClose}
     />
-  )
-}
-
-/** The text of a new token, which nobody can read again. */
-function TokenText({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
-  const words = tokenWords()
-  return (
-    <Modal label={words.textTitle} onClose={onClose}>
-      <h2>{words.textTitle}</h2>
-      <p>{words.textHint}</p>
-      <CommandLine label={words.textTitle} command={text} />
-      <div class="actions actions-end">
-        <button class="button button-main" type="button" onClick={onClose}>
-          {words.close}
-        </button>
-      </div>
-    </Modal>
   )
 }

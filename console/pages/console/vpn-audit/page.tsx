@@ -28,7 +28,7 @@ export function VpnAuditPage({ id }: ViewProps) {
       labelOf={(name, value) =>
         name === 'user' ? userLabel(value) : words.events[value as AuditEntry['event']]
       }
-      columns={auditColumns(words)}
+      columns={auditColumns()}
       icon="audit"
       id={id}
       detail={({ item, onClose }) => item && <AuditDrawer key={item.id} entry={item} onClose={onClose} />}
@@ -41,7 +41,7 @@ interface AuditDrawerProps {
   readonly onClose: () => void
 }
 
-/** One entry of the audit trail. The API has no operation for one alone, so it is that of the list. */
+/** One entry of the audit trail, as the list has it: the API has no operation that reads one. */
 function AuditDrawer({ entry, onClose }: AuditDrawerProps) {
   const { events, fields, unknown } = vpnAuditWords()
   const { event, user_id, user_name } = entry
@@ -65,7 +65,7 @@ function AuditDrawer({ entry, onClose }: AuditDrawerProps) {
   )
 }
 
-/** What else there is about the user of an entry. */
+/** Links to the user of an entry, and to the sessions of the user. */
 function linksOfUser(user: string) {
   return [
     session.may('getUser') && {
@@ -81,11 +81,8 @@ function linksOfUser(user: string) {
   ]
 }
 
-function auditColumns({
-  fields,
-  events,
-  unknown,
-}: ReturnType<typeof vpnAuditWords>): readonly TableColumn<AuditEntry>[] {
+function auditColumns(): readonly TableColumn<AuditEntry>[] {
+  const { fields, events, unknown } = vpnAuditWords()
   const column = fieldColumns<AuditEntry, typeof fields>(fields)
   return [
     {
@@ -98,12 +95,7 @@ function auditColumns({
     column.status('event', AUDIT_TONES, events),
     column.code('remote_address', { isWideOnly: true }),
     column.text('gateway', { isWideOnly: true }),
-    {
-      key: 'reason',
-      title: fields.reason,
-      isWideOnly: true,
-      cell: (entry) => <bdi>{reasonText(entry, userLabel) ?? '–'}</bdi>,
-    },
+    column.cell('reason', (entry) => <bdi>{reasonText(entry, userLabel) ?? '–'}</bdi>, { isWideOnly: true }),
     column.time('at', { isWideOnly: true, isFromMedium: true }),
   ]
 }

@@ -1,20 +1,26 @@
-import { VALUES } from '../../../api/generated.ts'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { serverClock } from '../../../api/browser.ts'
+import { VALUES } from '../../../api/generated.ts'
+import type { ApiResult } from '../../../api/operations.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
+import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
+import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
-import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
+import { ShownOnce } from '../../../parts/shown-once.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { useAnswer } from '../../../parts/use-answer.ts'
 import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import {
@@ -25,7 +31,6 @@ import {
   type Webhook,
   type WebhookDelivery,
 } from './model.ts'
-import { NewWebhook, EditWebhook, WebhookSecret } from './webhook-form.tsx'
 import { webhookWords } from './words.ts'
 
 const PATH = pathOf('webhooks')
@@ -38,31 +43,24 @@ export function WebhooksPage({ id }: ViewProps) {
       path={PATH}
       source={webhookList}
       words={words}
-      columns={webhookColumns(words)}
+      columns={webhookColumns()}
       icon="webhook"
       id={id}
-      newItem={
-        session.may('createWebhook') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewWebhook {...dialog} />,
-        }
-      }
+      newItem={session.may('createWebhook') && NewWebhook}
       detail={({ item, onClose }) => item && <WebhookDrawer webhook={item} onClose={onClose} />}
     />
   )
 }
 
-function webhookColumns(words: ReturnType<typeof webhookWords>): readonly TableColumn<Webhook>[] {
-  const { fields, states, never } = words
+function webhookColumns(): readonly TableColumn<Webhook>[] {
+  const { fields, states, never } = webhookWords()
   const column = fieldColumns<Webhook, typeof fields>(fields)
   return [
     column.code('url'),
-    {
-      key: 'state',
-      title: fields.state,
-      cell: (webhook) => <StatusBadge tone={webhookTone(webhook)} label={states[stateOf(webhook)]} />,
-    },
-    { key: 'pending', title: fields.pending, isWideOnly: true, cell: ({ pending }) => localNumber(pending) },
+    column.cell('state', (webhook) => (
+      <StatusBadge tone={webhookTone(webhook)} label={states[stateOf(webhook)]} />
+    )),
+    column.cell('pending', ({ pending }) => localNumber(pending), { isWideOnly: true }),
     column.time('last_success_at', { isWideOnly: true }, never),
   ]
 }
@@ -93,18 +91,18 @@ function WebhookDrawer({ webhook, onClose }: WebhookDrawerProps) {
         status={{ tone: webhookTone(webhook), label: words.states[stateOf(webhook)] }}
         actions={[
           mayEdit && { title: words.edit, run: () => (isEditing.value = true) },
-          enabled && session.may('testWebhook') && { title: words.test, run: test },
-          mayEdit && { title: enabled ? words.disable : words.enable, run: toggle },
-          session.may('recoverWebhook') && { title: words.recover, run: recover },
-          session.may('rotateWebhook') && { title: words.rotate, run: rotate },
-          session.may('deleteWebhook') && { title: words.remove, isDestructive: true, run: remove },
+          enabled && session.may('testWebhook') && { title: words.test.action, run: test },
+          mayEdit && { title: (enabled ? words.disable : words.enable).action, run: toggle },
+          session.may('recoverWebhook') && { title: words.recover.action, run: recover },
+          session.may('rotateWebhook') && { title: words.rotate.action, run: rotate },
+          session.may('deleteWebhook') && { title: words.remove.action, isDestructive: true, run: remove },
         ]}
       >
         {isEditing.value && (
           <EditWebhook webhook={webhook} onSaved={refreshList} onClose={() => (isEditing.value = false)} />
         )}
         {secret.value !== null && (
-          <WebhookSecret secret={secret.value} onClose={() => (secret.value = null)} />
+          <ShownOnce words={words.secret} secret={secret.value} onClose={() => (secret.value = null)} />
         )}
       </ObjectActions>
       <WebhookFacts webhook={webhook} />
@@ -119,50 +117,32 @@ function useWebhookChanges({ id, enabled }: Webhook) {
   const path = { id }
   const secret = useSignal<string | null>(null)
   const onDone = useListRefresh()
-  const test = () =>
-    sendChange({
-      question: { title: words.testTitle, text: words.testText, action: words.test },
-      send: () => call('testWebhook', { path }),
-      done: words.tested,
-      onDone,
-    })
+  const test = () => sendChange({ words: words.test, send: () => call('testWebhook', { path }), onDone })
   const rotate = () =>
     sendChange({
-      question: { title: words.rotateTitle, text: words.rotateText, action: words.rotate },
+      words: words.rotate,
       send: () => call('rotateWebhook', { path }),
-      done: words.rotated,
       onDone: (rotated) => (secret.value = rotated.secret),
     })
   const toggle = () =>
     sendChange({
-      question: enabled
-        ? { title: words.disableTitle, text: words.disableText, action: words.disable }
-        : { title: words.enableTitle, text: words.enableText, action: words.enable },
+      words: { ...(enabled ? words.disable : words.enable), done: words.saved },
       send: () => call('editWebhook', { path, body: { enabled: !enabled } }),
-      done: words.saved,
       onDone,
     })
-  const recover = () =>
-    sendChange({
-      question: { title: words.recoverTitle, text: words.recoverText, action: words.recover },
-      send: () =>
-        call('recoverWebhook', {
-          path,
-          body: { since: new Date(serverClock.now() - RECOVERED_MS).toISOString() },
-        }),
-      done: words.recovered,
+  const recover = () => {
+    const since = new Date(serverClock.now() - RECOVERED_MS).toISOString()
+    return sendChange({
+      words: words.recover,
+      send: () => call('recoverWebhook', { path, body: { since } }),
       onDone,
     })
+  }
   const remove = () =>
     sendChange({
-      question: {
-        title: words.removeTitle,
-        text: words.removeText,
-        action: words.remove,
-        isDestructive: true,
-      },
+      words: words.remove,
+      isDestructive: true,
       send: () => call('deleteWebhook', { path }),
-      done: words.removed,
       onDone,
     })
   return { secret, test, rotate, toggle, recover, remove }
@@ -187,20 +167,15 @@ function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
 /** The newest deliveries of a status, or of all. */
 function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   const words = webhookWords()
-  const deliveries = useSignal<readonly WebhookDelivery[]>([])
   const status = useSignal<WebhookDelivery['status'] | undefined>(undefined)
   const { id, pending, last_success_at, failing_since } = webhook
-  const read = async () => {
-    const query = { limit: SHOWN, ...(status.value && { status: status.value }) }
-    const result = await call('listWebhookDeliveries', { path: { id }, query })
-    if (result.ok) deliveries.value = result.value.items
-    else reportFailure(result.failure)
-  }
+  const query = { limit: SHOWN, ...(status.value && { status: status.value }) }
+  const inputs = [id, pending, last_success_at, failing_since, status.value]
+  const { answer, refresh } = useAnswer(() => call('listWebhookDeliveries', { path: { id }, query }), inputs)
   useEffect(() => {
-    void read()
-    const timer = setInterval(() => void read(), EVERY_MS)
+    const timer = setInterval(() => void refresh(), EVERY_MS)
     return () => clearInterval(timer)
-  }, [id, pending, last_success_at, failing_since, status.value])
+  }, inputs)
   return (
     <Section title={words.deliveries}>
       <label class="filter timeline-filter">
@@ -209,13 +184,13 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
           class="input"
           value={status.value ?? ''}
           onChange={({ currentTarget }) =>
-            (status.value = STATUSES.find((each) => each === currentTarget.value))
+            (status.value = STATUSES.find((choice) => choice === currentTarget.value))
           }
         >
           <option value="">{words.all}</option>
-          {STATUSES.map((each) => (
-            <option key={each} value={each}>
-              {words.statuses[each]}
+          {STATUSES.map((choice) => (
+            <option key={choice} value={choice}>
+              {words.statuses[choice]}
             </option>
           ))}
         </select>
@@ -223,12 +198,12 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
       <Timeline
         label={words.deliveries}
         empty={words.noDeliveries}
-        entries={deliveries.value.map((delivery) => ({
+        entries={(answer?.items ?? []).map((delivery) => ({
           key: delivery.id,
           at: delivery.created_at,
           tone: DELIVERY_TONES[delivery.status],
           title: <DeliveryTitle delivery={delivery} />,
-          note: <DeliveryNote webhook={webhook} delivery={delivery} onSent={() => void read()} />,
+          note: <DeliveryNote webhook={webhook} delivery={delivery} onSent={() => void refresh()} />,
         }))}
       />
     </Section>
@@ -257,9 +232,8 @@ function DeliveryNote({ webhook, delivery, onSent }: DeliveryNoteProps) {
   const words = webhookWords()
   const redeliver = () =>
     sendChange({
-      question: { title: words.redeliverTitle, text: words.redeliverText, action: words.redeliver },
+      words: words.redeliver,
       send: () => call('redeliverWebhook', { path: { id: webhook.id, delivery_id: delivery.id } }),
-      done: words.redelivered,
       onDone: onSent,
     })
   return (
@@ -268,10 +242,100 @@ function DeliveryNote({ webhook, delivery, onSent }: DeliveryNoteProps) {
         <pre class="mono">{delivery.response_body}</pre>
       )}
       {webhook.enabled && session.may('redeliverWebhook') && (
-        <button class="button" type="button" onClick={() => void redeliver()}>
-          {words.redeliver}
-        </button>
+        <Button onClick={() => void redeliver()}>{words.redeliver.action}</Button>
       )}
     </>
+  )
+}
+
+// People write subjects in one line.
+const SCHEMA: FormSchema = {
+  required: ['url', 'subjects'],
+  properties: {
+    url: { type: 'string' },
+    subjects: { type: 'string' },
+    description: { type: 'string' },
+  },
+}
+
+interface Entered {
+  readonly url?: string
+  readonly subjects?: string
+  readonly description?: string
+}
+
+interface WebhookFormProps<T> {
+  /** The webhook that is edited. */
+  readonly webhook?: Webhook
+  readonly send: (settings: ReturnType<typeof settingsOf>) => Promise<ApiResult<T>>
+  readonly onDone: (saved: T) => void
+  readonly onClose: () => void
+}
+
+function WebhookForm<T>({ webhook, send, onDone, onClose }: WebhookFormProps<T>) {
+  const words = webhookWords()
+  const { url, subjects, description } = words.fields
+  return (
+    <CreateDialog
+      title={webhook ? words.edit : words.newItem}
+      schema={SCHEMA}
+      labels={{ url, subjects, description }}
+      hints={words.hints}
+      initial={initialOf(webhook)}
+      action={webhook ? words.save : words.create}
+      create={(body) => send(settingsOf(body))}
+      doneOf={() => (webhook ? words.saved : words.created)}
+      onCreated={onDone}
+      onClose={onClose}
+    />
+  )
+}
+
+function initialOf(webhook: Webhook | undefined): Readonly<Record<string, string>> {
+  if (!webhook) return {}
+  const { url, subjects, description } = webhook
+  return { url, subjects: subjects.join(', '), description }
+}
+
+function settingsOf(body: Entered) {
+  const { url = '', subjects = '', description = '' } = body
+  const named = subjects.split(',').map((subject) => subject.trim())
+  return { url, subjects: named.filter((subject) => subject !== ''), description }
+}
+
+/** Asks for the address and the subjects, then shows the secret, which nobody can read again. */
+function NewWebhook({ onClose, onCreated }: NewItemDialog) {
+  const created = useSignal<{ id: string; secret: string | null } | null>(null)
+  if (created.value) {
+    const { id, secret } = created.value
+    return <ShownOnce words={webhookWords().secret} secret={secret ?? ''} onClose={() => onCreated(id)} />
+  }
+  return (
+    <WebhookForm
+      send={(body) => call('createWebhook', { body })}
+      onDone={(webhook) => (created.value = webhook)}
+      onClose={onClose}
+    />
+  )
+}
+
+interface EditWebhookProps {
+  readonly webhook: Webhook
+  readonly onSaved: () => void
+  readonly onClose: () => void
+}
+
+function EditWebhook({ webhook, onSaved, onClose }: EditWebhookProps) {
+  const onDone = () => {
+    onSaved()
+    onClose()
+  }
+  return (
+    <WebhookForm
+      webhook={webhook}
+      send={(body) => call('editWebhook', { path: { id: webhook.id }, body })}
+      onDone={onDone}
+      onClose={onClose}
+    />
   )
 }

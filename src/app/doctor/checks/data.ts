@@ -17,17 +17,16 @@ import { systemClock } from '../../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR, WEEKDAYS, weeklySpans } from '../../../kernel/time.ts'
 import { postgresRemedy, postgresRemedyCode } from '../../../store/dialects/postgres-failure.ts'
-import { inspectServers } from '../../../store/files/inspect-database.ts'
+import { inspectServers, findLostRows, quickCheck } from '../../../store/files/inspect-database.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
-import { findLostRows, quickCheck } from '../../../store/files/quick-check.ts'
-import { restoreRemedy } from '../../backup-files.ts'
-import { explainDatabaseFailure } from '../../database.ts'
 import {
+  restoreRemedy,
   LEFT_FILE_REMEDY,
   lostDatabaseRemedy,
   loneKeyNotice,
   lostDatabaseRemains,
 } from '../../lost-database.ts'
+import { explainDatabaseFailure } from '../../database.ts'
 import {
   fault,
   fine,

@@ -2,7 +2,7 @@ import { existsSync, globSync, readdirSync, readlinkSync, statfsSync, statSync }
 import { dirname, join } from 'node:path'
 import type { Config } from '../../../config/config.ts'
 import { shellWord } from '../../../kernel/text.ts'
-import { backupFiles } from '../../backup-files.ts'
+import { backupFiles } from '../../lost-database.ts'
 import { fault, fine, warning, type Check, type CheckFinding } from '../check.ts'
 
 const MIB = 1_024 ** 2

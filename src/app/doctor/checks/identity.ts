@@ -7,7 +7,7 @@ import { trustCertificates } from '../../../infra/http/tls-certificate.ts'
 import { PrimaryUsers } from '../../../infra/mirror/primary.ts'
 import { IdentitySignature } from '../../../infra/tokens/identity-signature.ts'
 import { systemClock } from '../../../kernel/clock.ts'
-import { AppError, errorMessage } from '../../../kernel/errors.ts'
+import { AppError, errorMessage, errorCode } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { printable } from '../../../kernel/text.ts'
@@ -96,7 +96,7 @@ async function recognition(url: string, ask: (path: string) => Promise<ApiAnswer
 /** A program that does not speak HTTP closes the connection, or answers with something else. */
 function connectionFailure(url: string, error: unknown): CheckFinding {
   const reason = errorMessage(error)
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errorCode(error) ?? ''
   if (error instanceof Error && error.name === 'HTTPParserError')
     return fault(url, 'api_is_other_program', { said: reason })
   return OTHER_PROTOCOL.has(code)

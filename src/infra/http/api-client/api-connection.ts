@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import type { Dispatcher, Pool } from 'undici'
 import { systemClock, type Clock } from '../../../kernel/clock.ts'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, errorCode } from '../../../kernel/errors.ts'
 import { type Logger, createOutage, type Outage } from '../../../kernel/logger.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import type { IdentitySignature } from '../../tokens/identity-signature.ts'
@@ -175,7 +175,7 @@ function isRepeatable({ method, body }: ApiRequest): boolean {
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 function hasClosed(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && CLOSED.has(error.code)
+  return CLOSED.has(errorCode(error))
 }
 
 function pipeOf(body: Readable): Readable {

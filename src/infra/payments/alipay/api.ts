@@ -7,6 +7,7 @@ import {
   ProviderConnection,
   unusableAnswer,
   secretOf,
+  unlessRefused,
   type ChannelDeps,
 } from '../provider-connection.ts'
 import { HOUR } from '../../../kernel/time.ts'
@@ -51,14 +52,8 @@ export class AlipayApi {
   }
 
   /** Undefined where the call is refused with one of these codes. @throws ChannelError */
-  async find(method: string, parameters: string, ...codes: readonly string[]): Promise<Members | undefined> {
-    try {
-      return await this.call(method, parameters)
-    } catch (error) {
-      const isRefused = error instanceof ChannelError && error.outcome === 'refused'
-      if (isRefused && codes.includes(error.code ?? '')) return undefined
-      throw error
-    }
+  find(method: string, parameters: string, ...codes: readonly string[]): Promise<Members | undefined> {
+    return unlessRefused(this.call(method, parameters), codes)
   }
 
   download(url: string): AsyncGenerator<Buffer> {
@@ -74,7 +69,7 @@ export class AlipayApi {
     const { sign: signature = '', sign_type: type, ...signed } = fields
     if (type !== 'RSA2') throw new BadSignature('sign_type is not RSA2')
     const candidates = [signed, { ...signed, sign_type: type }]
-    if (!candidates.some((each) => this.#isSigned(signedText(each), signature)))
+    if (!candidates.some((candidate) => this.#isSigned(signedText(candidate), signature)))
       throw new BadSignature('sign is not of the key in ALIPAY_PUBLIC_KEY_FILE')
   }
 
@@ -122,7 +117,7 @@ export class AlipayApi {
   }
 
   #refusal(outcome: ChannelError['outcome'], code: string): ChannelError {
-    return new ChannelError(`${this.name}: Alipay did not carry out a call (${code})`, outcome, { code })
+    return new ChannelError(`${this.name}: Alipay did not carry out a call (${code})`, outcome, code)
   }
 }
 

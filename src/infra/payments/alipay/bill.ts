@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { crc32, createInflateRaw } from 'node:zlib'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
-import { amountFault, parseCents, linesOf } from '../bills.ts'
+import { cellsByTitle, linesOf, requireCents, type CellOf } from '../bills.ts'
 import { textOf, toNumber } from '../fields.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import type { AlipayApi } from './api.ts'
@@ -58,7 +58,7 @@ async function* rowsOfZip(file: PackedFile, name: string): AsyncGenerator<BillRo
 }
 
 function damagedBill(name: string, why: string, cause?: unknown): ChannelError {
-  return new ChannelError(`${name}: the bill is damaged: ${why}`, 'unclear', { code: 'damaged_bill', cause })
+  return new ChannelError(`${name}: the bill is damaged: ${why}`, 'unclear', 'damaged_bill', cause)
 }
 
 const COLUMNS = {
@@ -68,25 +68,24 @@ const COLUMNS = {
   amount: '订单金额（元）',
   refundNumber: '退款批次号/请求号',
 } as const
-type Column = keyof typeof COLUMNS
 
 const REFUND = '退款'
 const END = '业务明细列表结束'
 
 /** Lines with `#` are comments; the last ones end the list. A bill without its end was cut off. */
 async function* parseBill(pieces: AsyncIterable<readonly string[]>, name: string): AsyncGenerator<BillRow> {
-  let indexes: Readonly<Record<Column, number>> | undefined
+  let cellsOf: ReturnType<typeof cellsByTitle<keyof typeof COLUMNS>> | undefined
+  const fail = (reason: string) => damagedBill(name, reason)
+  const noColumn = (title: string) => fail(`its header has no column ${title}`)
   let rows = 0
   let hasEnded = false
   for await (const lines of pieces)
     for (const line of lines) {
       if (line.startsWith('#')) hasEnded ||= line.includes(END)
-      else if (indexes === undefined) indexes = columnsOf(parseCells(line), name)
+      else if (cellsOf === undefined) cellsOf = cellsByTitle(COLUMNS, parseCells(line), noColumn)
       else {
         rows++
-        const row = toRow(parseCells(line), indexes, () =>
-          damagedBill(name, amountFault(rows, COLUMNS.amount)),
-        )
+        const row = toRow(cellsOf(parseCells(line)), (cell) => requireCents(cell, rows, COLUMNS.amount, fail))
         if (row) yield row
       }
     }
@@ -98,31 +97,16 @@ function parseCells(line: string): string[] {
   return line.split(',').map((cell) => cell.trim())
 }
 
-function columnsOf(header: readonly string[], name: string): Readonly<Record<Column, number>> {
-  const entries = Object.entries(COLUMNS).map(([key, title]) => {
-    const index = header.indexOf(title)
-    if (index < 0) throw damagedBill(name, `its header has no column ${title}`)
-    return [key, index]
-  })
-  return Object.fromEntries(entries) as Readonly<Record<Column, number>>
-}
-
 /**
  * The row of a payment or refund of ours. Rows of others are left before their amounts are read: their free texts may have
  * commas, which ours have not.
  */
-function toRow(
-  cells: readonly string[],
-  indexes: Readonly<Record<Column, number>>,
-  noAmount: () => ChannelError,
-): BillRow | undefined {
-  const cell = (column: Column) => cells[indexes[column]] ?? ''
+function toRow(cell: CellOf<keyof typeof COLUMNS>, toCents: (cell: string) => number): BillRow | undefined {
   if (toNumber(cell('number')) === undefined) return undefined
   const isRefund = cell('type') === REFUND
   const number = toNumber(cell(isRefund ? 'refundNumber' : 'number'))
   if (number === undefined) return undefined
-  const amountCents = parseCents(cell('amount'))
-  if (amountCents === undefined) throw noAmount()
+  const amountCents = toCents(cell('amount'))
   return {
     type: isRefund ? 'refund' : 'payment',
     number,

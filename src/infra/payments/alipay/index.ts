@@ -2,7 +2,6 @@ import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
 import { formatCents } from '../../../kernel/text.ts'
 import {
   BadSignature,
-  ChannelError,
   type Callback,
   type NewPayment,
   type NewRefund,
@@ -26,11 +25,11 @@ import {
   NO_PAYMENT,
   NO_REFUND,
 } from '../fields.ts'
-import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
+import { isRefusal, unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { readBill, rowsOfZipOrDetail } from './bill.ts'
 
 const DEFAULT_API_URL = 'https://openapi.alipay.com/gateway.do'
-const NOT_THERE = 'ACQ.TRADE_NOT_EXIST'
+const UNKNOWN_TRADE = 'ACQ.TRADE_NOT_EXIST'
 
 /** Alipay, with a code that is precreated for each payment. https://opendocs.alipay.com/open/02ekfg */
 export function createAlipay(settings: ChannelSettings, deps: ChannelDeps): PaymentChannel {
@@ -55,9 +54,9 @@ export function createAlipay(settings: ChannelSettings, deps: ChannelDeps): Paym
         await api.call('alipay.trade.close', JSON.stringify({ out_trade_no: payment.number }))
         return { ...NO_PAYMENT, status: 'closed' }
       } catch (error) {
-        if (!(error instanceof ChannelError) || error.outcome !== 'refused') throw error
+        if (!isRefusal(error)) throw error
         // Nobody has scanned the code. It can still be paid until it is dead.
-        if (error.code === NOT_THERE) return { ...NO_PAYMENT, status: 'closed', reason: NOT_THERE }
+        if (error.code === UNKNOWN_TRADE) return { ...NO_PAYMENT, status: 'closed', reason: UNKNOWN_TRADE }
         return query(payment)
       }
     },
@@ -106,7 +105,7 @@ function toOpened(name: string, answer: Members, parameters: string): OpenedPaym
 }
 
 async function queryPayment(api: AlipayApi, { number }: PaymentReference): Promise<ProviderPayment> {
-  const trade = await api.find('alipay.trade.query', JSON.stringify({ out_trade_no: number }), NOT_THERE)
+  const trade = await api.find('alipay.trade.query', JSON.stringify({ out_trade_no: number }), UNKNOWN_TRADE)
   return trade ? toPayment(trade, trade['send_pay_date']) : NO_PAYMENT
 }
 
@@ -147,7 +146,7 @@ async function refundPayment(api: AlipayApi, refund: NewRefund): Promise<Provide
 
 async function queryRefund(api: AlipayApi, payment: string, number: string): Promise<ProviderRefund> {
   const parameters = JSON.stringify({ out_trade_no: payment, out_request_no: number })
-  const refund = await api.find('alipay.trade.fastpay.refund.query', parameters, NOT_THERE)
+  const refund = await api.find('alipay.trade.fastpay.refund.query', parameters, UNKNOWN_TRADE)
   return refund?.['refund_status'] === 'REFUND_SUCCESS' ? { ...NO_REFUND, status: 'succeeded' } : NO_REFUND
 }
 

@@ -88,13 +88,11 @@ export class StripeApi {
       return members
     }
     const error = objectMembers(members['error'])
-    const own = codeOf(error['code']) ?? codeOf(error['type']) ?? String(status)
+    const code = codeOf(error['code']) ?? codeOf(error['type']) ?? String(status)
     const isReplayed = headers['idempotent-replayed'] === 'true' && status >= 500
-    throw new ChannelError(
-      `${this.name}: Stripe answered ${status} (${own})`,
-      isUnclear(status) || status === CONFLICT ? 'unclear' : 'refused',
-      { code: isReplayed ? REPLAYED : own },
-    )
+    const outcome = isUnclear(status) || status === CONFLICT ? 'unclear' : 'refused'
+    const message = `${this.name}: Stripe answered ${status} (${code})`
+    throw new ChannelError(message, outcome, isReplayed ? REPLAYED : code)
   }
 }
 
@@ -159,7 +157,7 @@ export function verifySignature(
   const expected = secrets.map((secret) =>
     createHmac('sha256', secret).update(`${time}.`).update(body).digest(),
   )
-  if (!signatures.some((given) => expected.some((each) => timingSafeEqual(each, given))))
+  if (!signatures.some((signature) => expected.some((mac) => timingSafeEqual(mac, signature))))
     throw new BadSignature(`${HEADER} is not of a secret in STRIPE_WEBHOOK_SECRET`)
   if (now - Number(time) * SECOND > MAXIMUM_AGE_MS)
     throw new BadSignature(`${HEADER} is older than ${MAXIMUM_AGE_MS / SECOND} s`)

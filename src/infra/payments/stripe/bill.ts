@@ -1,6 +1,7 @@
+import { createReadStream } from 'node:fs'
 import { SECOND } from '../../../kernel/time.ts'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
-import { amountFault, parseCents, linesOfFile } from '../bills.ts'
+import { cellsByTitle, linesOf, requireCents, type CellOf } from '../bills.ts'
 import { integerOf, objectMembers, textOf, type Members, toNumber } from '../fields.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { type StripeApi, toRefund } from './api.ts'
@@ -17,7 +18,7 @@ const TYPES: Readonly<Record<string, BillRow['type']>> = {
 export async function* balanceRows(api: StripeApi, date: string, timeZone: string): AsyncGenerator<BillRow> {
   const day = Temporal.PlainDate.from(date)
   const [from, until] = [day, day.add({ days: 1 })].map(
-    (each) => each.toZonedDateTime({ timeZone }).epochMilliseconds / SECOND,
+    (start) => start.toZonedDateTime({ timeZone }).epochMilliseconds / SECOND,
   )
   const range = `created[gte]=${from}&created[lt]=${until}`
   for await (const transaction of api.list(`/v1/balance_transactions?${range}&expand[]=data.source`)) {
@@ -26,7 +27,7 @@ export async function* balanceRows(api: StripeApi, date: string, timeZone: strin
   }
 }
 
-/** The amount of the charge, not that of the transaction, which is in the currency of the account. */
+/** The amount is that of the charge; the amount of the transaction is in the currency of the account. */
 function toRow(transaction: Members, name: string): BillRow | undefined {
   const type = TYPES[textOf(transaction['type']) ?? '']
   const source = objectMembers(transaction['source'])
@@ -38,8 +39,6 @@ function toRow(transaction: Members, name: string): BillRow | undefined {
 }
 
 const MARKS = { payment: 'platform_payment', refund: 'platform_refund' } as const
-
-const UNUSABLE = { code: 'unusable_file' }
 
 const COLUMNS = {
   category: 'reporting_category',
@@ -55,54 +54,42 @@ const LONGEST_RECORD = 65_536
 
 /** The rows of the itemized report "balance change from activity" as CSV, with the metadata of this platform as columns. */
 export async function* reportRows(file: string, name: string): AsyncGenerator<BillRow> {
-  let indexes: Readonly<Record<keyof typeof COLUMNS, number>> | undefined
+  const fail = (reason: string) => new ChannelError(`${name}: ${reason}`, 'refused', 'unusable_file')
+  const noColumn = (title: string) =>
+    fail(
+      `expected the column ${title} in the file; download the itemized report "balance change from activity" with it`,
+    )
+  let cellsOf: ReturnType<typeof cellsByTitle<keyof typeof COLUMNS>> | undefined
   let record = ''
   let rows = 0
-  for await (const lines of linesOfFile(file, 'utf-8'))
+  for await (const lines of linesOf(createReadStream(file), 'utf-8'))
     for (const line of lines) {
       record = record === '' ? line : `${record}\n${line}`
       // A description may have line breaks.
       if ((record.match(/"/g)?.length ?? 0) % 2 === 1 && record.length < LONGEST_RECORD) continue
       const cells = parseQuotedCells(record)
       record = ''
-      if (indexes === undefined) indexes = columnsOf(cells, name)
+      if (cellsOf === undefined) cellsOf = cellsByTitle(COLUMNS, cells, noColumn, ['charge', 'source'])
       else {
         rows++
-        const row = toReportRow((column) => cells[indexes?.[column] ?? -1] ?? '', name, rows)
+        const row = toReportRow(cellsOf(cells), (cell) => requireCents(cell, rows, COLUMNS.amount, fail))
         if (row) yield row
       }
     }
 }
 
-function columnsOf(header: readonly string[], name: string): Readonly<Record<keyof typeof COLUMNS, number>> {
-  const entries = Object.entries(COLUMNS).map(([key, title]) => {
-    const index = header.indexOf(title)
-    if (index < 0 && !['charge', 'source'].includes(key))
-      throw new ChannelError(
-        `${name}: expected the column ${title} in the file; download the itemized report "balance change from activity" with it`,
-        'refused',
-        UNUSABLE,
-      )
-    return [key, index]
-  })
-  return Object.fromEntries(entries) as Readonly<Record<keyof typeof COLUMNS, number>>
-}
-
 function toReportRow(
-  cell: (column: keyof typeof COLUMNS) => string,
-  name: string,
-  row: number,
+  cell: CellOf<keyof typeof COLUMNS>,
+  toCents: (cell: string) => number,
 ): BillRow | undefined {
   const category = cell('category')
   if (category !== 'charge' && category !== 'refund') return undefined
   const type = category === 'charge' ? 'payment' : 'refund'
   const number = toNumber(cell(type))
   if (number === undefined) return undefined
-  const amountCents = parseCents(cell('amount'))
-  if (amountCents === undefined)
-    throw new ChannelError(`${name}: ${amountFault(row, COLUMNS.amount)}`, 'refused', UNUSABLE)
+  const amountCents = Math.abs(toCents(cell('amount')))
   const providerId = textOf(cell(type === 'payment' ? 'charge' : 'source'))
-  return { type, number, providerId, status: 'succeeded', amountCents: Math.abs(amountCents) }
+  return { type, number, providerId, status: 'succeeded', amountCents }
 }
 
 /** The cells of a record. RFC 4180 */

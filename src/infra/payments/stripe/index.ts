@@ -20,8 +20,9 @@ import {
   type Members,
   toNumber,
   NO_PAYMENT,
+  NO_REFUND,
 } from '../fields.ts'
-import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
+import { isRefusal, unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { REPLAYED, StripeApi, verifySignature, toPayment, toRefund } from './api.ts'
 import { balanceRows, reportRows } from './bill.ts'
 
@@ -33,8 +34,8 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
   const api = new StripeApi({ ...settings, apiUrl: settings.apiUrl || DEFAULT_API_URL }, deps)
   const secrets = secretOf(settings, 'STRIPE_WEBHOOK_SECRET')
     .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
+    .map((secret) => secret.trim())
+    .filter((secret) => secret !== '')
   const query = (payment: PaymentReference) => queryPayment(api, payment)
   const { name } = settings
   return {
@@ -55,7 +56,7 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
         return toPayment(await api.post(`${SESSIONS}/${encodeURIComponent(providerId)}/expire`, ''))
       } catch (error) {
         // A session that is not open cannot be ended: it is complete, or has ended already.
-        if (error instanceof ChannelError && error.outcome === 'refused') return query(payment)
+        if (isRefusal(error)) return query(payment)
         throw error
       }
     },
@@ -89,7 +90,7 @@ function isReplay(error: unknown): error is ChannelError {
 /** An error that Stripe repeats for the same key is final: nothing was made that anybody knows. */
 function refuseReplay(error: unknown): never {
   if (!isReplay(error)) throw error
-  throw new ChannelError(error.message, 'refused', { code: REPLAYED, cause: error })
+  throw new ChannelError(error.message, 'refused', REPLAYED, error)
 }
 
 // https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts
@@ -187,13 +188,8 @@ async function intentOf(api: StripeApi, { providerId, number }: PaymentReference
     providerId === undefined ? undefined : await api.find(`${SESSIONS}/${encodeURIComponent(providerId)}`)
   const intent = textOf(session?.['payment_intent'])
   if (intent !== undefined) return intent
-  throw new ChannelError(
-    `${api.name}: the payment ${number} has taken no money that could go back`,
-    'refused',
-    {
-      code: 'no_payment_intent',
-    },
-  )
+  const message = `${api.name}: the payment ${number} has taken no money that could go back`
+  throw new ChannelError(message, 'refused', 'no_payment_intent')
 }
 
 // https://docs.stripe.com/api/metadata
@@ -216,7 +212,7 @@ async function queryRefund(api: StripeApi, refund: RefundReference): Promise<Pro
     providerId === undefined
       ? await findRefund(api, await intentOf(api, refund.payment), number)
       : await api.find(`/v1/refunds/${encodeURIComponent(providerId)}`)
-  return found ? toRefund(found) : { status: 'unknown', providerId: undefined, reason: undefined }
+  return found ? toRefund(found) : NO_REFUND
 }
 
 async function findRefund(api: StripeApi, intent: string, number: string): Promise<Members | undefined> {

@@ -17,14 +17,15 @@ import {
   ProviderConnection,
   type ProviderAnswer,
   secretOf,
+  unlessRefused,
   type ChannelDeps,
 } from '../provider-connection.ts'
 
 const SCHEME = 'WECHATPAY2-SHA256-RSA2048'
 const MAXIMUM_AGE_MS = 300 * SECOND
 
-/** What the provider calls a thing that it does not have. */
-const NOT_THERE: readonly unknown[] = ['ORDER_NOT_EXIST', 'RESOURCE_NOT_EXISTS']
+/** The codes for an order or a refund that the provider does not have. */
+const UNKNOWN_RESOURCE = ['ORDER_NOT_EXIST', 'RESOURCE_NOT_EXISTS']
 
 /** Signed calls of the HTTP API of WeChat Pay, whose answers are signed too. */
 export class WechatPayApi {
@@ -47,23 +48,13 @@ export class WechatPayApi {
   }
 
   /** @throws ChannelError */
-  async post(path: string, body: string): Promise<Members> {
-    return this.#objectMembers(await this.#call('POST', path, body))
+  post(path: string, body: string): Promise<Members> {
+    return this.#call('POST', path, body)
   }
 
-  /** @throws ChannelError */
-  async get(path: string): Promise<Members> {
-    return this.#objectMembers(await this.#call('GET', path))
-  }
-
-  /** Undefined where the provider has none. @throws ChannelError */
-  async find(path: string): Promise<Members | undefined> {
-    try {
-      return await this.get(path)
-    } catch (error) {
-      if (error instanceof ChannelError && NOT_THERE.includes(error.code)) return undefined
-      throw error
-    }
+  /** Undefined where the call is refused with one of these codes. @throws ChannelError */
+  find(path: string, codes: readonly string[] = UNKNOWN_RESOURCE): Promise<Members | undefined> {
+    return unlessRefused(this.#call('GET', path), codes)
   }
 
   /** A file at an address that the provider has given in a signed answer. It asks for our signature there, and gives none. */
@@ -82,13 +73,13 @@ export class WechatPayApi {
    * @throws BadSignature
    */
   verify(headers: IncomingHttpHeaders, body: Buffer): void {
-    const [timestamp, nonce, serial, signature] = ['timestamp', 'nonce', 'serial', 'signature'].map(
-      (each) => {
-        const value = headers[`wechatpay-${each}`]
-        if (typeof value !== 'string') throw new BadSignature(`the header Wechatpay-${each} is missing`)
-        return value
-      },
-    ) as [string, string, string, string]
+    const header = (name: string): string => {
+      const value = headers[`wechatpay-${name}`]
+      if (typeof value === 'string') return value
+      throw new BadSignature(`the header Wechatpay-${name} is missing`)
+    }
+    const [timestamp, nonce] = [header('timestamp'), header('nonce')]
+    const [serial, signature] = [header('serial'), header('signature')]
     if (serial !== this.#publicKeyId)
       throw new BadSignature('Wechatpay-Serial is not the key in WECHATPAY_PUBLIC_KEY_ID')
     const text = Buffer.concat([Buffer.from(`${timestamp}\n${nonce}\n`), body, Buffer.from('\n')])
@@ -103,13 +94,14 @@ export class WechatPayApi {
     return this.#connection.end()
   }
 
-  #call(method: 'GET' | 'POST', path: string, body?: string): Promise<ProviderAnswer> {
-    return this.#connection.send({
+  async #call(method: 'GET' | 'POST', path: string, body?: string): Promise<Members> {
+    const answer = await this.#connection.send({
       method,
       url: `${this.#settings.apiUrl}${path}`,
       headers: this.#headersFor(method, path, body ?? ''),
       ...(body !== undefined && { body }),
     })
+    return this.#membersOf(answer)
   }
 
   #headersFor(method: string, path: string, body: string): Readonly<Record<string, string>> {
@@ -134,7 +126,7 @@ export class WechatPayApi {
     }
   }
 
-  #objectMembers({ status, headers, body }: ProviderAnswer): Members {
+  #membersOf({ status, headers, body }: ProviderAnswer): Members {
     const members = parseMembers(body.toString('utf8'))
     if (status === 200 || status === 204) {
       this.#verifyAnswer(headers, body)
@@ -142,21 +134,16 @@ export class WechatPayApi {
     }
     const code = codeOf(members['code']) ?? String(status)
     const isUnknown = isUnclear(status) || code === 'SYSTEM_ERROR'
-    throw new ChannelError(
-      `${this.name}: WeChat Pay answered ${status} (${code})`,
-      isUnknown ? 'unclear' : 'refused',
-      { code },
-    )
+    const message = `${this.name}: WeChat Pay answered ${status} (${code})`
+    throw new ChannelError(message, isUnknown ? 'unclear' : 'refused', code)
   }
 
   #verifyAnswer(headers: IncomingHttpHeaders, body: Buffer): void {
     try {
       this.verify(headers, body)
     } catch (error) {
-      throw new ChannelError(`${this.name}: an answer of WeChat Pay is not signed by it`, 'unclear', {
-        code: 'bad_signature',
-        cause: error,
-      })
+      const message = `${this.name}: an answer of WeChat Pay is not signed by it`
+      throw new ChannelError(message, 'unclear', 'bad_signature', error)
     }
   }
 }
@@ -173,14 +160,8 @@ export function decryptResource(resource: Members, key: string): string {
   if (resource['algorithm'] !== ALGORITHM) throw new BadSignature(`expected a resource of ${ALGORITHM}`)
   const sealed = Buffer.from(textOf(resource['ciphertext']) ?? '', 'base64')
   try {
-    const decipher = createDecipheriv(
-      'aes-256-gcm',
-      Buffer.from(key),
-      Buffer.from(textOf(resource['nonce']) ?? ''),
-      {
-        authTagLength: TAG_BYTES,
-      },
-    )
+    const nonce = Buffer.from(textOf(resource['nonce']) ?? '')
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
     decipher.setAAD(Buffer.from(textOf(resource['associated_data']) ?? ''))
     decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
     return Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()]).toString('utf8')

@@ -3,29 +3,25 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
-import { amountFault, parseCents, linesOf } from '../bills.ts'
+import { cellsByTitle, linesOf, requireCents, type CellOf } from '../bills.ts'
 import { textOf, toNumber } from '../fields.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import type { WechatPayApi } from './api.ts'
 
-/** There is no bill: nothing happened on that day, or it is not made yet. */
-const NO_BILL: readonly unknown[] = ['NO_STATEMENT_EXIST', 'STATEMENT_CREATING']
+/** The codes for a day without a bill: nothing happened on it, or the bill is not made yet. */
+const NO_BILL = ['NO_STATEMENT_EXIST', 'STATEMENT_CREATING']
 
 export async function readTradeBill(
   api: WechatPayApi,
   date: string,
 ): Promise<AsyncIterable<BillRow> | undefined> {
-  const answer = await api
-    .get(`/v3/bill/tradebill?bill_date=${date}&bill_type=ALL&tar_type=GZIP`)
-    .catch((error: unknown) => {
-      if (error instanceof ChannelError && NO_BILL.includes(error.code)) return undefined
-      throw error
-    })
+  const path = `/v3/bill/tradebill?bill_date=${date}&bill_type=ALL&tar_type=GZIP`
+  const answer = await api.find(path, NO_BILL)
   if (answer === undefined) return undefined
   const [url, sha1] = [textOf(answer['download_url']), textOf(answer['hash_value'])]
   if (url === undefined || sha1 === undefined || !URL.canParse(url))
     throw unusableAnswer(api.name, 'download_url and hash_value')
-  return billRows(api.download(url), api.name, { sha1, isPacked: true })
+  return rowsOfPackedBill(api.download(url), api.name, sha1)
 }
 
 const GZIP = 0x1f
@@ -42,21 +38,16 @@ async function* unpackedFile(file: string, name: string): AsyncGenerator<Uint8Ar
   yield* first === GZIP ? gunzip(content, name) : content
 }
 
-interface Packing {
-  /** The hash of the unpacked file. */
-  readonly sha1?: string
-  readonly isPacked: boolean
-}
-
-/** The rows of ours in a bill. A bill that is damaged or cut off ends with an error after its rows. */
-export function billRows(
+/**
+ * The rows of ours in a packed bill; `sha1` is the hash of the unpacked one. A bill that is damaged or cut off ends with an
+ * error after its rows.
+ */
+export function rowsOfPackedBill(
   file: AsyncIterable<Uint8Array>,
   name: string,
-  { sha1, isPacked }: Packing,
+  sha1: string,
 ): AsyncGenerator<BillRow> {
-  const unpacked = isPacked ? gunzip(file, name) : file
-  const content = sha1 === undefined ? unpacked : verifyHash(unpacked, name, sha1)
-  return parseBill(linesOf(content, 'utf-8'), name)
+  return parseBill(linesOf(verifyHash(gunzip(file, name), name, sha1), 'utf-8'), name)
 }
 
 async function* verifyHash(chunks: AsyncIterable<Uint8Array>, name: string, sha1: string) {
@@ -71,7 +62,7 @@ async function* verifyHash(chunks: AsyncIterable<Uint8Array>, name: string, sha1
 
 async function* gunzip(file: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const unpacked = createGunzip()
-  // The error of either side is that of the other, which the loop throws.
+  // The loop below throws the error of either side, because a pipeline passes it on.
   pipeline(file, unpacked, () => undefined)
   try {
     for await (const chunk of unpacked) yield chunk as Buffer
@@ -81,7 +72,7 @@ async function* gunzip(file: AsyncIterable<Uint8Array>, name: string): AsyncGene
 }
 
 function damaged(name: string, why: string): ChannelError {
-  return new ChannelError(`${name}: the trade bill is damaged: ${why}`, 'unclear', { code: 'damaged_bill' })
+  return new ChannelError(`${name}: the trade bill is damaged: ${why}`, 'unclear', 'damaged_bill')
 }
 
 /** A backtick stands before each cell, so that spreadsheets do not change numbers; a free text may have a comma. */
@@ -99,17 +90,18 @@ const COLUMNS = {
   refundAmount: '申请退款金额',
   refundState: '退款状态',
 } as const
-type Column = keyof typeof COLUMNS
 
 async function* parseBill(pieces: AsyncIterable<readonly string[]>, name: string): AsyncGenerator<BillRow> {
-  let indexes: Readonly<Record<Column, number>> | undefined
+  const fail = (reason: string) => damaged(name, reason)
+  let cellsOf: ReturnType<typeof cellsByTitle<keyof typeof COLUMNS>> | undefined
   let rows = 0
   let total: number | undefined
   let isInTotals = false
   for await (const lines of pieces)
     for (const line of lines) {
-      if (indexes === undefined) {
-        indexes = columnsOf(parseCells(line), name)
+      if (cellsOf === undefined) {
+        const noColumn = (title: string) => fail(`its header has no column ${title}`)
+        cellsOf = cellsByTitle(COLUMNS, parseCells(line), noColumn)
       } else if (isInTotals) {
         total ??= Number(parseCells(line)[0])
       } else if (!line.startsWith('`')) {
@@ -117,20 +109,11 @@ async function* parseBill(pieces: AsyncIterable<readonly string[]>, name: string
         isInTotals = true
       } else {
         rows++
-        const row = toRow(parseCells(line), indexes, (column) => damaged(name, amountFault(rows, column)))
+        const row = toRow(cellsOf(parseCells(line)), (cell, title) => requireCents(cell, rows, title, fail))
         if (row) yield row
       }
     }
-  if (rows !== total) throw damaged(name, `it has ${rows} rows, and its totals are of ${total ?? 'none'}`)
-}
-
-function columnsOf(header: readonly string[], name: string): Readonly<Record<Column, number>> {
-  const entries = Object.entries(COLUMNS).map(([key, title]) => {
-    const index = header.indexOf(title)
-    if (index < 0) throw damaged(name, `its header has no column ${title}`)
-    return [key, index]
-  })
-  return Object.fromEntries(entries) as Readonly<Record<Column, number>>
+  if (rows !== total) throw fail(`it has ${rows} rows, and its totals are of ${total ?? 'none'}`)
 }
 
 const REFUND_STATUSES: Readonly<Record<string, BillRow['status']>> = {
@@ -141,22 +124,18 @@ const REFUND_STATUSES: Readonly<Record<string, BillRow['status']>> = {
 }
 
 function toRow(
-  cells: readonly string[],
-  indexes: Readonly<Record<Column, number>>,
-  noAmount: (column: string) => ChannelError,
+  cell: CellOf<keyof typeof COLUMNS>,
+  toCents: (cell: string, title: string) => number,
 ): BillRow | undefined {
-  const cell = (column: Column) => cells[indexes[column]] ?? ''
   const isRefund = cell('state') === 'REFUND' || cell('state') === 'REVOKED'
   const number = toNumber(cell(isRefund ? 'refundNumber' : 'number'))
   if (number === undefined) return undefined
   const amount = isRefund ? 'refundAmount' : 'amount'
-  const amountCents = parseCents(cell(amount))
-  if (amountCents === undefined) throw noAmount(COLUMNS[amount])
   return {
     type: isRefund ? 'refund' : 'payment',
     number,
     providerId: cell(isRefund ? 'refundId' : 'id') || undefined,
     status: isRefund ? (REFUND_STATUSES[cell('refundState')] ?? 'pending') : 'succeeded',
-    amountCents,
+    amountCents: toCents(cell(amount), COLUMNS[amount]),
   }
 }

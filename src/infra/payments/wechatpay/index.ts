@@ -1,14 +1,13 @@
 import { HOUR, MINUTE, parseRfc3339 } from '../../../kernel/time.ts'
-import {
-  ChannelError,
-  type Callback,
-  type NewPayment,
-  type NewRefund,
-  type OpenedPayment,
-  type PaymentChannel,
-  type ProviderPayment,
-  type ProviderRefund,
-  type ChannelSettings,
+import type {
+  Callback,
+  NewPayment,
+  NewRefund,
+  OpenedPayment,
+  PaymentChannel,
+  ProviderPayment,
+  ProviderRefund,
+  ChannelSettings,
 } from '../../../ports/payments.ts'
 import {
   codeOf,
@@ -24,7 +23,7 @@ import {
   NO_PAYMENT,
   NO_REFUND,
 } from '../fields.ts'
-import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
+import { isRefusal, unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { WechatPayApi, decryptResource } from './api.ts'
 import { readTradeBill, rowsOfTradeBill } from './bill.ts'
 
@@ -58,7 +57,7 @@ export function createWechatPay(settings: ChannelSettings, deps: ChannelDeps): P
         return { ...NO_PAYMENT, status: 'closed' }
       } catch (error) {
         // The payment is paid, closed or unknown: a query says which.
-        if (error instanceof ChannelError && error.outcome === 'refused') return query(payment)
+        if (isRefusal(error)) return query(payment)
         throw error
       }
     },

@@ -6,7 +6,7 @@ import { describePaymentChannelContract } from '../../../../test/contract/paymen
 import { openPayWorld } from '../../../../test/support/mock-pay.ts'
 import { BadSignature, ChannelError } from '../../../ports/payments.ts'
 import { cutToBytes } from '../fields.ts'
-import { billRows } from './bill.ts'
+import { rowsOfPackedBill } from './bill.ts'
 import { decryptResource } from './api.ts'
 import { createWechatPay } from './index.ts'
 
@@ -107,17 +107,15 @@ async function* inPieces(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-const read = (lines: readonly string[], options: { sha1?: string; size?: number } = {}) => {
-  const packed = gzipSync(bytesOf(lines))
-  const { size = packed.length, ...packing } = options
-  return Array.fromAsync(billRows(inPieces(packed, size), 'wechat', { ...packing, isPacked: true }))
-}
+const sha1Of = (lines: readonly string[]) => createHash('sha1').update(bytesOf(lines)).digest('hex')
+
+const read = (lines: readonly string[], { sha1 = sha1Of(lines), size = 4_096 } = {}) =>
+  Array.fromAsync(rowsOfPackedBill(inPieces(gzipSync(bytesOf(lines)), size), 'wechat', sha1))
 
 test('a trade bill is read by the names of its columns, however it is cut into pieces', async () => {
   const lines = [HEADER, ...ROWS, ...totals(3)]
-  const sha1 = createHash('sha1').update(bytesOf(lines)).digest('hex')
   for (const size of [1, 7, 4_096])
-    assert.deepEqual(await read(lines, { sha1, size }), [
+    assert.deepEqual(await read(lines, { size }), [
       { type: 'payment', number: ONE, providerId: '4200001', status: 'succeeded', amountCents: 1_999 },
       { type: 'refund', number: TWO, providerId: '5030001', status: 'pending', amountCents: 7 },
     ])
@@ -134,8 +132,12 @@ test('a trade bill that is damaged or cut off ends with an error', async () => {
       code: 'damaged_bill',
       message: /row 3 has no amount in the column 订单金额;/,
     })
-  const cut = gzipSync(bytesOf([HEADER, ...ROWS, ...totals(3)])).subarray(0, -20)
-  await assert.rejects(Array.fromAsync(billRows(inPieces(cut, 64), 'wechat', { isPacked: true })), isDamaged)
+  const whole = [HEADER, ...ROWS, ...totals(3)]
+  const cut = gzipSync(bytesOf(whole)).subarray(0, -20)
+  await assert.rejects(
+    Array.fromAsync(rowsOfPackedBill(inPieces(cut, 64), 'wechat', sha1Of(whole))),
+    isDamaged,
+  )
 })
 
 test('a text is cut between characters', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ReusableTimeout } from './timeout.ts'
+import { ReusableTimeout } from './unavailable.ts'
 
 const LIMIT_MS = 40
 const tooLong = () => new Error('too long')

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../test/support/platform.ts'
 import { loadConfig } from '../config/config.ts'
-import { lostDatabaseRemains } from './lost-database.ts'
-import { findUnmountedPoint } from './unmounted-disk.ts'
+import { lostDatabaseRemains, findUnmountedPoint } from './lost-database.ts'
 
 const FSTAB = `# <file system> <mount point> <type> <options>
 UUID=a / ext4 defaults 0 1

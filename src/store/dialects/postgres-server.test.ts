@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chooseServer } from './postgres-probe.ts'
+import { chooseServer } from './postgres-server.ts'
 
 const standby = { writable: false, timeline: 0 }
 const primary = (timeline: number) => ({ writable: true, timeline })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parse, stringify } from 'smol-toml'
-import { locateKeys, statements } from './toml-lines.ts'
+import { locateKeys, statements } from './toml-file.ts'
 
 const cases: readonly { name: string; toml: string; path: readonly string[]; line: number | undefined }[] = [
   { name: 'a key at the top', toml: '\n# a comment\nmodule = "api"', path: ['module'], line: 3 },

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { linkedTimeZone, systemTimeZone } from './system-time-zone.ts'
+import { linkedTimeZone, systemTimeZone } from './backup-types.ts'
 
-const MODULE = import.meta.resolve('./system-time-zone.ts')
+const MODULE = import.meta.resolve('./backup-types.ts')
 
 test('the zone of the system is one that Intl and systemd know', () => {
   const zone = systemTimeZone(undefined)

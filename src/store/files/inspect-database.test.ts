@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { quickCheck } from './quick-check.ts'
+import { quickCheck } from './inspect-database.ts'
 
 const RESULT = { sqlite: 'quick_check: ok', postgres: 'PostgreSQL answers' } as const
 
