@@ -7,14 +7,14 @@ export interface HandoverDeps {
   readonly token: () => string | null
 }
 
-interface Asked {
+interface TokenRequest {
   readonly kind: 'asked'
   /** Chosen by the tab that asks, so that only it takes the answer. */
   readonly id: string
   readonly purpose: string
 }
 
-interface Answered {
+interface TokenResponse {
   readonly kind: 'answered'
   readonly id: string
   readonly token: string
@@ -50,23 +50,25 @@ export class TokenHandover {
     }
     channel.addEventListener('message', onMessage)
     const timer = setTimeout(() => resolve(null), ms)
-    channel.postMessage({ kind: 'asked', id, purpose } satisfies Asked)
+    channel.postMessage({ kind: 'asked', id, purpose } satisfies TokenRequest)
     return promise.finally(() => {
       clearTimeout(timer)
       channel.removeEventListener('message', onMessage)
     })
   }
 
-  #answer(message: Asked | Answered | null): void {
+  #answer(message: TokenRequest | TokenResponse | null): void {
     if (message?.kind !== 'asked') return
     const until = this.#offers.get(message.purpose) ?? -Infinity
     const token = this.#deps.token()
     if (token === null || this.#deps.now() > until) return
     this.#offers.delete(message.purpose)
-    this.#deps.channel.postMessage({ kind: 'answered', id: message.id, token } satisfies Answered)
+    this.#deps.channel.postMessage({ kind: 'answered', id: message.id, token } satisfies TokenResponse)
   }
 }
 
-function messageIn(data: unknown): Asked | Answered | null {
-  return typeof data === 'object' && data !== null && 'kind' in data ? (data as Asked | Answered) : null
+function messageIn(data: unknown): TokenRequest | TokenResponse | null {
+  return typeof data === 'object' && data !== null && 'kind' in data
+    ? (data as TokenRequest | TokenResponse)
+    : null
 }

@@ -11,7 +11,7 @@ export interface ChangeWords {
   readonly done: string
 }
 
-export interface SentChange<T> {
+export interface ChangeRequest<T> {
   readonly words: ChangeWords
   readonly isDestructive?: boolean
   readonly send: () => Promise<ApiResult<T>>
@@ -19,7 +19,7 @@ export interface SentChange<T> {
 }
 
 /** Sends a change of an object that has no versions, after a question. A toast shows the outcome. */
-export async function sendChange<T>(change: SentChange<T>): Promise<void> {
+export async function sendChange<T>(change: ChangeRequest<T>): Promise<void> {
   const { words, isDestructive = false, send, onDone } = change
   const { done, ...question } = words
   if (!(await confirmAction({ ...question, isDestructive }))) return

@@ -1,13 +1,13 @@
 import type { ApiFailure, ApiResult } from '../api/operations.ts'
 
-export interface Refused<Item> {
+export interface RefusedItem<Item> {
   readonly item: Item
   readonly failure: ApiFailure
 }
 
-export interface SentEach<Item> {
+export interface BulkOutcome<Item> {
   readonly done: number
-  readonly refused: readonly Refused<Item>[]
+  readonly refused: readonly RefusedItem<Item>[]
 }
 
 /** Sends a change for each item, one after the other. A refused one does not stop the others. */
@@ -15,8 +15,8 @@ export async function sendEach<Item>(
   items: readonly Item[],
   send: (item: Item) => Promise<ApiResult<unknown>>,
   onProgress: (sent: number) => void,
-): Promise<SentEach<Item>> {
-  const refused: Refused<Item>[] = []
+): Promise<BulkOutcome<Item>> {
+  const refused: RefusedItem<Item>[] = []
   for (const [index, item] of items.entries()) {
     const result = await send(item)
     if (!result.ok) refused.push({ item, failure: result.failure })

@@ -34,6 +34,11 @@ export function Nullable<T>(
   return Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'] })
 }
 
+/** One of a fixed set of values, or null. */
+export function NullableOneOf<const T extends readonly string[]>(values: T, description: string) {
+  return Nullable<T[number]>({ type: 'string', enum: [...values, null], description })
+}
+
 /** The code and the values of a sentence beside it; null for a sentence of a person or of another program. */
 export function CauseOf<Code extends string>(codes: readonly Code[], description: string) {
   return Type.Unsafe<SentenceCause<Code> | null>({

@@ -1,7 +1,7 @@
 import type { AnswerOf } from '../../api/operations.ts'
 import type { ResourceModel } from '../../parts/resource/resource-model.ts'
 import { useResource } from '../../parts/resource/use-resource.ts'
-import { useQuietReading } from '../../parts/use-quiet-reading.ts'
+import { useBackgroundReading } from '../../parts/use-background-reading.ts'
 import { resourceOf } from './sources.ts'
 
 type Health = AnswerOf<'getHealth'>
@@ -17,8 +17,8 @@ const healthResource = resourceOf('getHealth', '', () => ({}), {
 /** Whether the api delivers messages to the bus. */
 export function useBusHealth(): ResourceModel<Health> {
   const health = useResource(healthResource, '')
-  useQuietReading(health, {
-    isUnsettled: () => busStateOf(health.value.peek()) !== 'ok',
+  useBackgroundReading(health, {
+    mayChangeWithoutEvent: () => busStateOf(health.value.peek()) !== 'ok',
     everyMs: EVERY_MS,
     read: () => health.refresh(),
     failure: health.failure,

@@ -8,7 +8,7 @@ import { newItemAddress } from '../../parts/list/new-item.tsx'
 import { writeLocal, readLocal } from '../../parts/preferences.ts'
 import { useResource } from '../../parts/resource/use-resource.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
-import { useQuietReading } from '../../parts/use-quiet-reading.ts'
+import { useBackgroundReading } from '../../parts/use-background-reading.ts'
 import { decidableRequests } from './executions/requests.ts'
 import { keptDraft } from './menus/kept-draft.ts'
 import { PAGE_GROUPS, type ConsolePage, type PageGroup } from './pages.ts'
@@ -48,8 +48,8 @@ function useNavigationMarks(): ReadonlyMap<string, NavigationMark> {
   const words = navigationWords()
   const requests = useResource(decidableRequests, '')
   const mentioning = useResource(mentioningTickets, '')
-  useQuietReading(requests, {
-    isUnsettled: () => false,
+  useBackgroundReading(requests, {
+    mayChangeWithoutEvent: () => false,
     everyMs: EVERY_MS,
     read: () => requests.refresh(),
     failure: requests.failure,

@@ -6,7 +6,7 @@ import { reportFailure } from '../../parts/report-failure.ts'
 import { showToast } from '../../parts/toast.tsx'
 import { matchActions } from '../../parts/actions/match.ts'
 import { commandAddress, commandChoices, commandLabel } from './command-names.ts'
-import { foundAddress } from './orders/find-order.ts'
+import { orderAddress } from './orders/find-order.ts'
 import { pathOf } from './view.ts'
 import { call, session } from './platform.ts'
 import { shellWords } from './shell-words.ts'
@@ -46,7 +46,7 @@ export function suggestObjects(text: string, route: (address: string) => void): 
   const mayBeOrder = ORDER_ID.test(text) && DIGIT.test(text) && session.may('getOrder')
   const order = mayBeOrder && {
     title: openOrder(text),
-    run: async () => route(await foundAddress(text)),
+    run: async () => route(await orderAddress(text)),
   }
   return [byId, order].filter((action) => action !== false)
 }

@@ -4,6 +4,7 @@ import { call, session } from './platform.ts'
 
 const words = defineWords({
   you: ['you', '您'],
+  by: [(name: string) => `by ${name}`, (name) => `操作者：${name}`],
   channel: [(name: string) => `the channel ${name}`, (name) => `支付渠道 ${name}`],
 })
 
@@ -21,6 +22,11 @@ export function userLabel(id: string): string {
   if (id.startsWith(CHANNEL)) return words().channel(id.slice(CHANNEL.length))
   if (!USER_ID.test(id)) return id
   return (names.get(id) ?? askName(id)).value
+}
+
+/** Who has made a change: `by` with the label of the actor. */
+export function byUser(id: string): string {
+  return words().by(userLabel(id))
 }
 
 /** The name of a user; null until it is read, and for what is no user. */

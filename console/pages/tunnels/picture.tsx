@@ -64,18 +64,18 @@ interface DrawingProps {
 
 function Drawing({ layout, model, isQuiet, showMore }: DrawingProps) {
   const svg = useRef<SVGSVGElement>(null)
-  const stop = useSignal<string | null>(null)
+  const tabStopKey = useSignal<string | null>(null)
   const nodes = usePresence(layout.nodes)
   const edges = usePresence(layout.edges)
   const pointed = nodeOf(layout.nodes, model.graph.value, model.pointed.value)
   const selected = nodeOf(layout.nodes, model.graph.value, model.selected.value)
-  const lit = pointed ?? selected
-  const related = lit ? relatives(layout.nodes, lit.key) : null
+  const highlighted = pointed ?? selected
+  const related = highlighted ? relatives(layout.nodes, highlighted.key) : null
   const isFaint = (key: string) => related !== null && !related.has(key)
   const at = model.state.value?.at ?? 0
-  const tabStop = layout.nodes.find(({ key }) => key === stop.value) ?? layout.nodes[0]
+  const tabStop = layout.nodes.find(({ key }) => key === tabStopKey.value) ?? layout.nodes[0]
 
-  const actions = createActions({ layout, model, isQuiet, showMore, svg, tabStop: stop })
+  const actions = createActions({ layout, model, isQuiet, showMore, svg, tabStopKey })
 
   return (
     <>
@@ -110,16 +110,16 @@ function Drawing({ layout, model, isQuiet, showMore }: DrawingProps) {
 
 interface ActionDeps extends DrawingProps {
   readonly svg: { readonly current: SVGSVGElement | null }
-  readonly tabStop: Signal<string | null>
+  readonly tabStopKey: Signal<string | null>
 }
 
-function createActions({ layout, model, isQuiet, showMore, svg, tabStop }: ActionDeps): TreeItemActions {
+function createActions({ layout, model, isQuiet, showMore, svg, tabStopKey }: ActionDeps): TreeItemActions {
   const point = (key: string | null) => {
     isQuiet.value = false
     model.pointed.value = key
   }
   const focus = (key: string) => {
-    tabStop.value = key
+    tabStopKey.value = key
     point(key)
   }
   const select = (node: PlacedNode) => {
@@ -278,7 +278,7 @@ function TreeItem({ node, phase, frame, at, isFaint, isSelected, isTabStop, acti
       style={{ transform: `translate(${node.x}px, ${node.y}px)` }}
       role={phase === 'leaving' ? 'none' : 'treeitem'}
       aria-hidden={phase === 'leaving'}
-      aria-level={levelOf(node)}
+      aria-level={LEVELS[node.kind]}
       aria-selected={isSelected}
       aria-expanded={node.kind === 'user' ? node.form === 'box' : undefined}
       aria-label={describeNode(node, at)}
@@ -303,6 +303,10 @@ function nodeClass(node: PlacedNode, phase: string, isFaint: boolean, isSelected
     .join(' ')
 }
 
-function levelOf({ kind }: PlacedNode): number {
-  return kind === 'gateway' ? 1 : kind === 'user' || kind === 'more' ? 2 : 3
+const LEVELS: Readonly<Record<PlacedNode['kind'], number>> = {
+  gateway: 1,
+  user: 2,
+  more: 2,
+  session: 3,
+  rest: 3,
 }

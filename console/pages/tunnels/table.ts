@@ -31,7 +31,8 @@ export function sortSessions(
 }
 
 function order(a: number, b: number): number {
-  return a === b ? 0 : a < b ? -1 : 1
+  if (a === b) return 0
+  return a < b ? -1 : 1
 }
 
 /** Sorting by a column again turns its direction. */

@@ -131,7 +131,7 @@ test('a quiet reading shows what has changed, and nothing else', async () => {
   const { server, model, ids } = listOf([open('a')])
   await model.load({})
   server.items = [{ id: 'a', status: 'closed' }]
-  const reading = model.refreshQuietly()
+  const reading = model.refreshInBackground()
   assert.equal(model.isLoading.value, false)
   await reading
   assert.deepEqual(ids(), ['a closed'])

@@ -53,11 +53,11 @@ export class ListModel<Item> {
   /** Reads the same page again. */
   async refresh(): Promise<void> {
     this.isLoading.value = true
-    await this.refreshQuietly()
+    await this.refreshInBackground()
   }
 
   /** Reads the same page again, and does not say that it is loading. */
-  async refreshQuietly(): Promise<void> {
+  async refreshInBackground(): Promise<void> {
     this.#reading.abort()
     const reading = new AbortController()
     this.#reading = reading

@@ -79,10 +79,10 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   const hint = reason ?? matchHints[textMatchOf(filters, query)]
   // The page is not read without need: each of its changes would draw filters and rows again.
   const item = id === undefined ? undefined : model.page.value?.items.find((row) => keyOf(row) === id)
-  const refresh = useCallback(() => void model.refreshQuietly(), [model])
+  const refresh = useCallback(() => void model.refreshInBackground(), [model])
   // An item that was just created is shown beside the list before its event comes.
   useEffect(() => {
-    if (id !== undefined && !item && model.page.peek()) void model.refreshQuietly()
+    if (id !== undefined && !item && model.page.peek()) void model.refreshInBackground()
   }, [id])
   const sort = sortOf(source, query)
   const visible = shownColumns(columns, path, query, sort?.column)

@@ -7,7 +7,7 @@ import { Button } from '../button.tsx'
 import { confirmAction } from '../confirm.tsx'
 import { describeFailure } from '../failure-words.ts'
 import { Choices, Popover, type Choice } from '../popover.tsx'
-import { sendEach, type Refused } from '../send-each.ts'
+import { sendEach, type RefusedItem } from '../send-each.ts'
 import { showToast } from '../toast.tsx'
 import { useFocusReturn } from '../use-focus-return.ts'
 import { useListRefresh } from './list-refresh.ts'
@@ -181,7 +181,7 @@ function useBulk<Item>(
 ) {
   const refreshList = useListRefresh()
   const sent = useSignal<string | null>(null)
-  const refused = useSignal<readonly Refused<Item>[]>([])
+  const refused = useSignal<readonly RefusedItem<Item>[]>([])
   const run = async (action: BulkAction<Item>, chosen: readonly Item[]) => {
     const words = listWords()
     if (sent.peek() !== null) return
@@ -217,7 +217,7 @@ const MOST_NAMED = 3
 /** What was done, and which items stayed as they were and why. */
 function showOutcome<Item>(
   done: string,
-  refused: readonly Refused<Item>[],
+  refused: readonly RefusedItem<Item>[],
   titleOf: (item: Item) => string,
 ): void {
   const { notDone, andMore } = listWords()

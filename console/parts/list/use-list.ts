@@ -5,7 +5,7 @@ import type { DownloadedFile } from '../../api/download.ts'
 import type { ApiResult } from '../../api/operations.ts'
 import type { LiveEvents } from '../../api/live.ts'
 import type { LiveEvent } from '../../api/event-stream.ts'
-import { useQuietReading } from '../use-quiet-reading.ts'
+import { useBackgroundReading } from '../use-background-reading.ts'
 import { ListModel, type ListDeps } from './list-model.ts'
 import {
   addressOf,
@@ -25,15 +25,9 @@ export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'>, ListSha
   /** The item that an event has; `changed` if the event says only that the list may have changed, null if not even that. */
   readonly fromEvent: (event: LiveEvent) => Item | 'changed' | null
   /** Whether an item may change without an event: while one is on the page, the page is read again every 2 seconds. */
-  readonly isUnsettled?: (item: Item) => boolean
+  readonly mayChangeWithoutEvent?: (item: Item) => boolean
   /** How often the page is read again because items change without an event that the user gets. */
   readonly everyMs?: number
-}
-
-export interface UsedList<Item> {
-  readonly model: ListModel<Item>
-  /** The query of the address. */
-  readonly query: ListQuery
 }
 
 // Items enter and leave a moving period without an event.
@@ -42,7 +36,7 @@ const MOVING_MS = 30_000
 const later = (run: () => void, ms: number) => void setTimeout(run, ms)
 
 /** The list that the address of the page names, kept up to date by the events. `source` is a constant of its module. */
-export function useList<Item>(source: ListSource<Item>): UsedList<Item> {
+export function useList<Item>(source: ListSource<Item>) {
   const query = readListQuery(useLocation().query, source)
   return { model: useListOf(source, query), query }
 }
@@ -68,10 +62,11 @@ export function useListOf<Item>(source: ListSource<Item>, query: ListQuery): Lis
       model.stop()
     }
   }, [model])
-  useQuietReading(model, {
-    isUnsettled: () => model.page.peek()?.items.some((item) => source.isUnsettled?.(item)) ?? false,
+  useBackgroundReading(model, {
+    mayChangeWithoutEvent: () =>
+      model.page.peek()?.items.some((item) => source.mayChangeWithoutEvent?.(item)) ?? false,
     everyMs: hasMovingPeriod(query, source.filters) ? MOVING_MS : source.everyMs,
-    read: () => model.refreshQuietly(),
+    read: () => model.refreshInBackground(),
     failure: model.failure,
   })
   return model

@@ -1,10 +1,10 @@
 import type { ApiResult } from '../../api/operations.ts'
 import { FormDialog, type FormDialogProps } from '../form/form-dialog.tsx'
 import { reportFailure } from '../report-failure.ts'
-import { isImpossible, type Changing } from './use-change.tsx'
+import { isImpossible, type ChangeActions } from './use-change.tsx'
 
 export interface ChangeDialogProps<T> extends Omit<FormDialogProps, 'send'> {
-  readonly apply: Changing<T>['apply']
+  readonly apply: ChangeActions<T>['apply']
   readonly request: (body: object) => Promise<ApiResult<T>>
   /** The words of the toast when it is done. */
   readonly done: string

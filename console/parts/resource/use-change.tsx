@@ -36,7 +36,7 @@ interface PendingConflict {
   readonly decide: (decision: Decision) => void
 }
 
-export interface Changing<T> {
+export interface ChangeActions<T> {
   /**
    * Changes the version with this `ETag`; by default the one that is shown. A form passes the one with which it was opened.
    * Returns why the change was refused, also if the user closes the conflict without a decision; null if it is done, or if
@@ -50,7 +50,7 @@ export interface Changing<T> {
 }
 
 /** Changes an object in the version that the user sees. If it is another one by now, the user compares and decides. */
-export function useChange<T>(model: ResourceModel<T>): Changing<T> {
+export function useChange<T>(model: ResourceModel<T>): ChangeActions<T> {
   const pending = useSignal<PendingConflict | null>(null)
   const refreshList = useListRefresh()
   const ask = async (fields: readonly ConflictField[], isPossible: boolean): Promise<Decision> => {

@@ -22,7 +22,7 @@ import { WhoChanged } from '../audit/who-changed.tsx'
 import type { PageName } from '../page-words.ts'
 import { session, call } from '../platform.ts'
 import { NewSilence } from '../silences/new-silence.tsx'
-import { userLabel } from '../user-names.ts'
+import { byUser } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import {
   ALERT_CHANGE_TONES,
@@ -120,7 +120,7 @@ function momentEntry(moment: AlertMoment, index: number) {
 }
 
 function changeEntry({ at, from, to, actor, note, cause }: AlertChange, index: number) {
-  const { firstReport, statuses, by } = alertWords()
+  const { firstReport, statuses } = alertWords()
   return {
     key: `${at} ${index}`,
     at,
@@ -128,7 +128,7 @@ function changeEntry({ at, from, to, actor, note, cause }: AlertChange, index: n
     title: from === null ? firstReport : statuses[to],
     note: (
       <bdi>
-        {by(userLabel(actor))}
+        {byUser(actor)}
         {note !== null && ' · '}
         <PlatformText text={note} cause={cause} />
       </bdi>
@@ -306,9 +306,9 @@ function AlertActions({ alert, model }: AlertActionsProps) {
   const { id, status } = alert
   const close = () => (dialog.value = null)
   const recover = async () => {
-    const { recoverTitle: title, recoverText: text, recover: action } = words
-    if (!(await confirmAction({ title, text, action }))) return
-    await applyAndReport({ send: () => call('recoverAlert', { path: { id } }), done: words.recovered })
+    const { done, ...question } = words.recover
+    if (!(await confirmAction(question))) return
+    await applyAndReport({ send: () => call('recoverAlert', { path: { id } }), done })
   }
   const unfreeze = () =>
     applyAndReport({ send: () => call('unfreezeAlert', { path: { id } }), done: words.unfrozen })
@@ -322,7 +322,8 @@ function AlertActions({ alert, model }: AlertActionsProps) {
             run: () => (dialog.value = 'acknowledge'),
           },
         session.may('createSilence') && { title: words.silence, run: () => (dialog.value = 'silence') },
-        status !== 'recovered' && session.may('recoverAlert') && { title: words.recover, run: recover },
+        status !== 'recovered' &&
+          session.may('recoverAlert') && { title: words.recover.action, run: recover },
         status === 'frozen' && session.may('unfreezeAlert') && { title: words.unfreeze, run: unfreeze },
       ]}
     >

@@ -161,7 +161,7 @@ function alertBulk(): Bulk<Alert> | false {
   if (session.may('recoverAlert')) {
     actions.push({
       ...bulk.recover,
-      title: recover,
+      title: recover.action,
       appliesTo: ({ status }) => status !== 'recovered',
       send: ({ id }) => call('recoverAlert', { path: { id } }),
     })

@@ -24,7 +24,7 @@ import { useDownload } from '../../../parts/use-download.ts'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { session, call, download } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
-import { userLabel } from '../user-names.ts'
+import { byUser } from '../user-names.ts'
 import { pathOf, type ViewProps, type DetailProps } from '../view.ts'
 import { hasPrivateKey, readCertificateFile } from './certificate-file.ts'
 import { certificateTone, momentsOf, hasWrongChain, CERTIFICATE_FILTERS, type Certificate } from './model.ts'
@@ -216,7 +216,7 @@ function CertificateHistory({ certificate }: CertificateProps) {
           at,
           tone,
           title: words.occasions[occasion],
-          ...(note && { note: <bdi>{occasion === 'registered' ? words.by(userLabel(note)) : note}</bdi> }),
+          ...(note && { note: <bdi>{occasion === 'registered' ? byUser(note) : note}</bdi> }),
         }))}
       />
     </Section>

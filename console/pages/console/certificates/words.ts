@@ -102,7 +102,6 @@ export const certificateWords = defineWords({
     revoked: ['Revoked', '吊销'],
     ends: ['Ends', '到期'],
   },
-  by: [(actor: string) => `by ${actor}`, (actor) => `操作者：${actor}`],
   newCertificateOf: ['The newer certificate', '较新的证书'],
   expiresAt: [(time: string) => `until ${time}`, (time) => `到期：${time}`],
 })

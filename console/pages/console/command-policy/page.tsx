@@ -27,7 +27,7 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { localCommand } from '../commands/built-in.ts'
 import { call, session } from '../platform.ts'
-import { userLabel, userChoices } from '../user-names.ts'
+import { byUser, userLabel, userChoices } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { approvalText, rolesText, ruleText, ruleValueLabel } from './labels.ts'
 import {
@@ -143,7 +143,7 @@ function entryOf({ revision, at, actor, changes }: PolicyChange) {
     title: words.revision(localNumber(revision)),
     note: (
       <>
-        <bdi>{words.by(userLabel(actor))}</bdi>
+        <bdi>{byUser(actor)}</bdi>
         {(lines.length === 0 ? [words.sameRules] : lines).map((line) => (
           <div key={line}>
             <bdi>{line}</bdi>
@@ -276,9 +276,9 @@ function RuleActions({ id, policy, model }: RuleActionsProps) {
     ],
   })
   const remove = async () => {
-    const { remove: action } = words
-    const text = isMissing ? words.missing(missing.join(', ')) : words.removeText
-    if (!(await confirmAction({ title: words.removeTitle(id), text, action, isDestructive: true }))) return
+    const { action, title, text } = words.remove
+    const consequence = isMissing ? words.missing(missing.join(', ')) : text
+    if (!(await confirmAction({ title: title(id), text: consequence, action, isDestructive: true }))) return
     await applyAndReport(changeTo(null))
   }
   const save = async (body: object) => {
@@ -296,7 +296,7 @@ function RuleActions({ id, policy, model }: RuleActionsProps) {
           title: rule ? words.editRule : words.createRule,
           run: () => (edited.value = { rule, etag: model.etag }),
         },
-        rule !== null && { title: words.remove, isDestructive: true, run: remove },
+        rule !== null && { title: words.remove.action, isDestructive: true, run: remove },
       ]}
     >
       {edited.value && <RuleDialog id={id} rule={edited.value.rule} send={save} onClose={close} />}

@@ -42,9 +42,11 @@ export const commandPolicyWords = defineWords({
   editRule: ['Edit the rule', '编辑规则'],
   save: ['Save the rule', '保存规则'],
   saved: ['The policy is changed.', '策略已更改。'],
-  remove: ['Remove the rule', '移除规则'],
-  removeTitle: [(id: string) => `Remove the rule of ${id}?`, (id) => `要移除 ${id} 的规则吗？`],
-  removeText: ['Then only administrators may run the command.', '之后仅管理员可以运行此命令。'],
+  remove: {
+    action: ['Remove the rule', '移除规则'],
+    title: [(id: string) => `Remove the rule of ${id}?`, (id) => `要移除 ${id} 的规则吗？`],
+    text: ['Then only administrators may run the command.', '之后仅管理员可以运行此命令。'],
+  },
   isMissing: ['Does not exist', '不存在'],
   missing: [
     (ids: string) =>
@@ -73,7 +75,6 @@ export const commandPolicyWords = defineWords({
   executions: ['Executions of this command', '此命令的执行记录'],
   notListed: ['There is no such command, or it has no rule.', '命令不存在，或没有规则。'],
   revision: [(revision: string) => `Revision ${revision}`, (revision) => `版本 ${revision}`],
-  by: [(actor: string) => `by ${actor}`, (actor) => `操作者：${actor}`],
   change: [
     (id: string, from: string, to: string) => `${id}: ${from} → ${to}`,
     (id, from, to) => `${id}：${from} → ${to}`,

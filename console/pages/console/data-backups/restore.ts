@@ -1,4 +1,4 @@
-import type { Settings } from '../settings/model.ts'
+import type { Setting, Settings } from '../settings/model.ts'
 import type { DataBackup } from './model.ts'
 
 export interface Restoration {
@@ -36,13 +36,11 @@ export function restorationOf({ id }: Pick<DataBackup, 'id'>, { file, items }: S
   return isPostgres && isFromEnvironment(database) ? { command, secretVariable: 'DATABASE_URL' } : { command }
 }
 
-type Sourced = Pick<Settings['items'][number], 'source'>
-
-function isFromFile({ source }: Sourced): boolean {
+function isFromFile({ source }: Pick<Setting, 'source'>): boolean {
   return source.startsWith('file ')
 }
 
-function isFromEnvironment({ source }: Sourced): boolean {
+function isFromEnvironment({ source }: Pick<Setting, 'source'>): boolean {
   return source.startsWith('environment ')
 }
 

@@ -20,19 +20,19 @@ import { partWords } from '../../../parts/part-words.ts'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
-import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
+import { useChange, type ChangeActions } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { saveFile } from '../../../parts/use-download.ts'
-import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
+import { useBackgroundReading } from '../../../parts/use-background-reading.ts'
 import { visibleText, withoutEscapes } from '../../../parts/visible-text.ts'
 import { commandLabel, commandAddress } from '../command-names.ts'
 import { rolesText } from '../command-policy/labels.ts'
 import { commandLineOf } from '../commands/model.ts'
 import { session, call } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
-import { userLabel } from '../user-names.ts'
+import { byUser, userLabel } from '../user-names.ts'
 import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import {
   commandTitle,
@@ -87,8 +87,8 @@ function executionColumns(): readonly TableColumn<Execution>[] {
 /** One execution: the decision on it, its output as it comes, and its parameters. */
 function ExecutionDrawer({ id, onClose }: DetailProps) {
   const model = useResource(executionResource, id)
-  useQuietReading(model, {
-    isUnsettled() {
+  useBackgroundReading(model, {
+    mayChangeWithoutEvent() {
       const { status } = model.value.peek() ?? {}
       return status !== undefined && isOpen(status)
     },
@@ -174,7 +174,7 @@ function ExecutionDecisions({ execution: { approvals } }: ExecutionProps) {
           title: words.decided[decision],
           note: (
             <bdi>
-              <LinkedText text={[words.by(userLabel(by)), comment].filter(Boolean).join(' · ')} />
+              <LinkedText text={[byUser(by), comment].filter(Boolean).join(' · ')} />
             </bdi>
           ),
         }))}
@@ -279,7 +279,7 @@ const executionList = listOf('listExecutions', PREFIX, {
   keyOf: ({ id }) => id,
   fromEvent: executionIn,
   // No event says that an execution has started, and most roles receive no events of executions.
-  isUnsettled: ({ status }) => isOpen(status),
+  mayChangeWithoutEvent: ({ status }) => isOpen(status),
 })
 
 /** One execution. */
@@ -339,7 +339,7 @@ function ExecutionActions({ execution, model }: ExecutionActionsProps) {
 interface DecideProps {
   readonly execution: Execution
   readonly decision: Decision
-  readonly apply: Changing<Execution>['apply']
+  readonly apply: ChangeActions<Execution>['apply']
   readonly onClose: () => void
 }
 

@@ -75,7 +75,6 @@ export const executionWords = defineWords({
   waiting: ['The output appears here as it comes.', '输出会实时显示在这里。'],
   decisions: ['Decisions', '审批'],
   decided: { approved: ['Approved', '已批准'], rejected: ['Rejected', '已拒绝'] },
-  by: [(actor: string) => `by ${actor}`, (actor) => `操作者：${actor}`],
   wouldRun: ['What would run', '将运行的内容'],
   own: ['You requested it: another person has to decide.', '这是您的申请，需要由另一人审批。'],
   deciders: [

@@ -29,7 +29,7 @@ const SCHEMA: FormSchema = {
   },
 }
 
-interface Entered {
+interface EnteredHeartbeat {
   readonly name?: string
   readonly every?: string
   readonly schedule?: string
@@ -50,12 +50,12 @@ function quickPeriod(seconds: number) {
 }
 
 /** The heartbeat after the change; a new one has the address for its pings. */
-type Saved = AnswerOf<'putHeartbeat'>
+type SavedHeartbeat = AnswerOf<'putHeartbeat'>
 
 interface HeartbeatFormProps {
   /** The heartbeat that is edited; without one the form creates another. */
   readonly heartbeat?: Heartbeat
-  readonly onDone: (heartbeat: Saved) => void
+  readonly onDone: (heartbeat: SavedHeartbeat) => void
   readonly onClose: () => void
 }
 
@@ -83,7 +83,7 @@ function HeartbeatForm({ heartbeat, onDone, onClose }: HeartbeatFormProps) {
 
 /** Asks for the name and the times of a heartbeat, then shows its address, which nobody can read again. */
 export function NewHeartbeat({ onClose, onCreated }: NewItemDialog) {
-  const created = useSignal<Saved | null>(null)
+  const created = useSignal<SavedHeartbeat | null>(null)
   if (!created.value)
     return <HeartbeatForm onDone={(heartbeat) => (created.value = heartbeat)} onClose={onClose} />
   const { name, schedule } = created.value
@@ -129,8 +129,8 @@ const NAME = /^[A-Za-z0-9._-]{1,64}$/
 const MOST = 1_000
 
 /** The name is a part of the address, and an existing heartbeat would be replaced: it is checked before. */
-async function putNew(body: object): Promise<ApiResult<Saved>> {
-  const { name = '' } = body as Entered
+async function putNew(body: object): Promise<ApiResult<SavedHeartbeat>> {
+  const { name = '' } = body as EnteredHeartbeat
   const { badName, takenName } = heartbeatWords()
   if (!NAME.test(name)) return put(name, body, [{ path: 'name', message: badName }])
   const known = await call('listHeartbeats', { query: { limit: MOST } })
@@ -144,8 +144,8 @@ async function put(
   name: string,
   body: object,
   nameFaults: readonly OwnFault[] = [],
-): Promise<ApiResult<Saved>> {
-  const { every, schedule, time_zone, grace = '0s', longest, severity, source } = body as Entered
+): Promise<ApiResult<SavedHeartbeat>> {
+  const { every, schedule, time_zone, grace = '0s', longest, severity, source } = body as EnteredHeartbeat
   const { needsTime } = heartbeatWords()
   const faults = [
     ...nameFaults,

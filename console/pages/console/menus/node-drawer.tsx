@@ -73,16 +73,8 @@ function NodeMoves({ node, draft, onRemoved }: NodeMovesProps) {
   const { nodes, change } = draft
   const words = menuWords()
   const remove = async () => {
-    const { removeText: text, remove: action } = words
-    if (
-      !(await confirmAction({
-        title: words.removeTitle(isolateText(title)),
-        text,
-        action,
-        isDestructive: true,
-      }))
-    )
-      return
+    const question = { ...words.remove, title: words.remove.title(isolateText(title)), isDestructive: true }
+    if (!(await confirmAction(question))) return
     onRemoved()
     change(withoutBranch(nodes, id))
   }
@@ -99,7 +91,7 @@ function NodeMoves({ node, draft, onRemoved }: NodeMovesProps) {
   }))
   return (
     <>
-      <ObjectActions actions={[...moves, { title: words.remove, isDestructive: true, run: remove }]} />
+      <ObjectActions actions={[...moves, { title: words.remove.action, isDestructive: true, run: remove }]} />
       <p class="muted" role="status">
         {placeText(nodes, id)}
       </p>

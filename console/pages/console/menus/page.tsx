@@ -156,8 +156,7 @@ function DraftBar({ draft }: DraftProps) {
     outcome.value = await reviewed
   }
   const discard = async () => {
-    const { discardTitle: title, discard: action } = words
-    if (await confirmAction({ title, action, isDestructive: true })) draft.discard()
+    if (await confirmAction({ ...words.discard, isDestructive: true })) draft.discard()
   }
   const whenChanged = (run: () => unknown) => ({
     'aria-disabled': !draft.isChanged,
@@ -168,7 +167,7 @@ function DraftBar({ draft }: DraftProps) {
       <div class={draft.isChanged ? 'menu-draft is-changed' : 'menu-draft'}>
         <span role="status">{draft.isChanged ? words.draft : words.noDraft}</span>
         <div class="actions">
-          <Button {...whenChanged(discard)}>{words.discard}</Button>
+          <Button {...whenChanged(discard)}>{words.discard.action}</Button>
           <Button kind="main" {...whenChanged(() => show(draft.review()))}>
             {words.review}
           </Button>

@@ -3,7 +3,7 @@ import { localNumber } from '../../../i18n/local.ts'
 import { partWords } from '../../../parts/part-words.ts'
 import { NODE_FIELDS, type Aspect } from './differences.ts'
 import { byId } from './draft.ts'
-import { childrenOf, titlesTo, type MenuNodes } from './tree.ts'
+import { childrenOf, nodeWithId, titlesTo, type MenuNodes } from './tree.ts'
 import { menuWords } from './words.ts'
 
 /** Where a node is: the titles from the top to it, and its place among its siblings. Empty for an unknown node. */
@@ -15,7 +15,7 @@ export function placeText(nodes: MenuNodes, id: string): string {
 
 /** The place of a node among its siblings, from 1. */
 function placeOf(nodes: MenuNodes, id: string) {
-  const node = nodes.find((candidate) => candidate.id === id)
+  const node = nodeWithId(nodes, id)
   return node && { parentId: node.parent_id, number: childrenOf(nodes, node.parent_id).indexOf(node) + 1 }
 }
 

@@ -8,6 +8,7 @@ import { useFocusReturn } from '../../../parts/use-focus-return.ts'
 import { moveOf } from './move-keys.ts'
 import {
   moveNode,
+  nodeWithId,
   placeAfter,
   rowsOf,
   childrenOf,
@@ -192,7 +193,7 @@ function zoneAt({ top, height }: Pick<DOMRect, 'top' | 'height'>, y: number): Dr
 function dropPlace(nodes: MenuNodes, id: string, target: string, zone: DropZone): MenuPlace {
   const others = nodes.filter((node) => node.id !== id)
   if (zone === 'inside') return { parent_id: target, index: childrenOf(others, target).length }
-  const parent_id = nodes.find((node) => node.id === target)?.parent_id ?? null
+  const parent_id = nodeWithId(nodes, target)?.parent_id ?? null
   const index = childrenOf(others, parent_id).findIndex((node) => node.id === target)
   return { parent_id, index: zone === 'before' ? index : index + 1 }
 }

@@ -27,6 +27,10 @@ export interface MenuPlace {
 
 export type MenuMove = 'up' | 'down' | 'in' | 'out'
 
+export function nodeWithId(nodes: MenuNodes, id: string): MenuNode | undefined {
+  return nodes.find((node) => node.id === id)
+}
+
 /** The children of one parent in their order (docs/specification.md, Menus). */
 export function childrenOf(nodes: MenuNodes, parentId: string | null): MenuNodes {
   return nodes
@@ -63,7 +67,7 @@ function fitsBelow(nodes: MenuNodes, id: string, parentId: string): boolean {
 
 /** Where a move leads to; null if the node cannot move there. */
 export function placeAfter(nodes: MenuNodes, id: string, move: MenuMove): MenuPlace | null {
-  const node = nodes.find((node) => node.id === id)
+  const node = nodeWithId(nodes, id)
   if (!node) return null
   const { parent_id } = node
   const siblings = childrenOf(nodes, parent_id)
@@ -84,7 +88,7 @@ export function placeAfter(nodes: MenuNodes, id: string, move: MenuMove): MenuPl
 }
 
 function placeBehind(nodes: MenuNodes, id: string): MenuPlace {
-  const parentId = nodes.find((node) => node.id === id)?.parent_id ?? null
+  const parentId = nodeWithId(nodes, id)?.parent_id ?? null
   const index = childrenOf(nodes, parentId).findIndex((node) => node.id === id)
   return { parent_id: parentId, index: index + 1 }
 }
@@ -94,7 +98,7 @@ function placeBehind(nodes: MenuNodes, id: string): MenuPlace {
  * nodes stay unchanged if the new parent is below the node, or too deep.
  */
 export function moveNode(nodes: MenuNodes, id: string, { parent_id, index }: MenuPlace): MenuNodes {
-  const node = nodes.find((node) => node.id === id)
+  const node = nodeWithId(nodes, id)
   if (!node || !isPossible(nodes, node, parent_id)) return nodes
   const others = nodes.filter((node) => node.id !== id)
   const siblings = childrenOf(others, parent_id)
@@ -128,7 +132,7 @@ function makeIncreasing(numbers: readonly number[]): readonly number[] {
 
 /** The place of a node as people read it: the titles from the top to it. */
 export function titlesTo(nodes: MenuNodes, id: string): readonly string[] {
-  const node = nodes.find((node) => node.id === id)
+  const node = nodeWithId(nodes, id)
   if (!node) return []
   return [...(node.parent_id === null ? [] : titlesTo(nodes, node.parent_id)), node.title]
 }

@@ -43,12 +43,14 @@ export const menuWords = defineWords({
     in: ['Move in', '移入上一项'],
     out: ['Move out', '移出一级'],
   },
-  remove: ['Remove', '移除'],
-  removeTitle: [
-    (title: string) => `Remove ${title} and all that is below it?`,
-    (title) => `要移除 ${title} 及其下所有内容吗？`,
-  ],
-  removeText: ['It is deleted when the draft is saved.', '保存草稿时才会删除。'],
+  remove: {
+    action: ['Remove', '移除'],
+    title: [
+      (title: string) => `Remove ${title} and all that is below it?`,
+      (title) => `要移除 ${title} 及其下所有内容吗？`,
+    ],
+    text: ['It is deleted when the draft is saved.', '保存草稿时才会删除。'],
+  },
   help: [
     'Drag a menu, or move the chosen one by keyboard: Alt+↑ earlier, Alt+↓ later, Alt+← out, Alt+→ in.',
     '可拖动菜单，或用键盘移动选中的菜单：Alt+↑ 上移，Alt+↓ 下移，Alt+← 移出一级，Alt+→ 移入上一项。',
@@ -56,8 +58,10 @@ export const menuWords = defineWords({
   noDraft: ['Nothing is changed.', '没有更改。'],
   draft: ['The draft is not saved yet.', '草稿尚未保存。'],
   review: ['Review and save', '核对并保存'],
-  discard: ['Discard', '放弃'],
-  discardTitle: ['Discard the draft?', '要放弃草稿吗？'],
+  discard: {
+    action: ['Discard', '放弃'],
+    title: ['Discard the draft?', '要放弃草稿吗？'],
+  },
   reviewTitle: ['These changes will be saved', '将保存以下更改'],
   refusedTitle: ['The draft cannot be saved', '草稿无法保存'],
   noChange: ['The draft changes nothing.', '草稿没有任何更改。'],

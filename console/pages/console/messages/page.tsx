@@ -15,7 +15,7 @@ import { useResource, type ResourceSource } from '../../../parts/resource/use-re
 import { Section } from '../../../parts/section.tsx'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import { showToast } from '../../../parts/toast.tsx'
-import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
+import { useBackgroundReading } from '../../../parts/use-background-reading.ts'
 import { busStateOf, useBusHealth } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
 import { call, session, live } from '../platform.ts'
@@ -79,8 +79,8 @@ function messageColumns(): readonly TableColumn<Message>[] {
 function MessageDrawer({ id, onClose }: DetailProps) {
   const { payload } = messageWords()
   const model = useResource(messageResource, id)
-  useQuietReading(model, {
-    isUnsettled() {
+  useBackgroundReading(model, {
+    mayChangeWithoutEvent() {
       const message = model.value.peek()
       return message !== null && isWaiting(message)
     },
@@ -187,7 +187,7 @@ const PAUSE_MS = 2_000
 const messageList = listOf('listMessages', PREFIX, {
   filters: MESSAGE_FILTERS,
   keyOf: ({ id }) => id,
-  isUnsettled: isWaiting,
+  mayChangeWithoutEvent: isWaiting,
 })
 
 /** One message. */

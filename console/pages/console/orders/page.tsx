@@ -22,9 +22,9 @@ import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { OrderPayments } from '../payments/order-payments.tsx'
 import { session, call } from '../platform.ts'
-import { userLabel } from '../user-names.ts'
+import { byUser } from '../user-names.ts'
 import { pathOf, type ViewProps, type DetailProps } from '../view.ts'
-import { foundAddress } from './find-order.ts'
+import { orderAddress } from './find-order.ts'
 import {
   isFinal,
   orderMovesFrom,
@@ -46,7 +46,7 @@ export function OrdersPage({ id }: ViewProps) {
   const { route, query: parameters } = useLocation()
   const query = readListQuery(parameters, orderList)
   const find = async (text: string) =>
-    route(text === '' ? withFilter(PATH, query, 'id_prefix', '') : await foundAddress(text, query))
+    route(text === '' ? withFilter(PATH, query, 'id_prefix', '') : await orderAddress(text, query))
   useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   return (
     <ObjectsPage
@@ -262,6 +262,6 @@ function historyEntry({ at, from, to, actor }: OrderChange) {
     at,
     tone: ORDER_TONES[to],
     title: from === null ? words.created : words.statuses[to],
-    note: <bdi>{actor === WORKER ? words.notPaid : words.by(userLabel(actor))}</bdi>,
+    note: <bdi>{actor === WORKER ? words.notPaid : byUser(actor)}</bdi>,
   }
 }

@@ -42,7 +42,6 @@ export const orderWords = defineWords({
   },
   history: ['History', '历史记录'],
   created: ['Created', '已创建'],
-  by: [(actor: string) => `by ${actor}`, (actor) => `操作者：${actor}`],
   notPaid: ['by the platform: it was not paid in time', '由平台处理：未按时付款'],
   moved: [(id: string, status: string) => `${id}: ${status}`, (id, status) => `${id}：${status}`],
   /** What is asked before a move that nothing takes back. */

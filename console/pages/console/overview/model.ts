@@ -134,8 +134,10 @@ export const PART_TONES: {
     expired === 0 && first
       ? certificateTone({ status: 'expiring', days_left: first.days_left, warnings: [] })
       : firstTone([expired, 'danger'], [expiring, 'warning']),
-  data_backups: (part, now) =>
-    part.last === null ? 'quiet' : isBackupOld(part, now) ? 'warning' : LAST_TONES[part.last.status],
+  data_backups(part, now) {
+    if (part.last === null) return 'quiet'
+    return isBackupOld(part, now) ? 'warning' : LAST_TONES[part.last.status]
+  },
   night: ({ last }) => (last === null ? 'quiet' : LAST_TONES[last.status]),
   drill: ({ status }) => (status === null ? 'quiet' : DRILL_TONES[status]),
 }

@@ -108,7 +108,7 @@ function Parts({ answer, readings, period }: PartsProps) {
       <LookFirst
         overview={overview}
         requests={requests.value.value?.items.length ?? 0}
-        findings={doctorThings(findings)}
+        findings={doctorItems(findings)}
       />
       {session.may('listMessages') && !isBusFound(findings) && <BusNotice state={busState} />}
       <ReceiverNotice routes={routes.value.value?.routes ?? []} />
@@ -192,7 +192,7 @@ function ReceiverNotice({ routes }: AlertRoutes) {
   )
 }
 
-interface Thing {
+interface UrgentItem {
   readonly key: string
   readonly badge: StatusBadgeProps
   readonly text: ComponentChildren
@@ -205,44 +205,44 @@ interface LookFirstProps {
   readonly overview: Overview
   /** How many requests wait for a decision of the user. */
   readonly requests: number
-  readonly findings: readonly Thing[]
+  readonly findings: readonly UrgentItem[]
 }
 
 /** What to look at first: what is urgent in the parts, what the doctor finds, and what waits for this user; all else folded. */
 function LookFirst({ overview, requests, findings }: LookFirstProps) {
   const { lookTitle, lookMore } = overviewWords()
-  const [alerts, parts] = partThings(overview)
-  const things = [
+  const [alerts, parts] = partItems(overview)
+  const urgentItems = [
     ...alerts,
     ...findings.slice(0, 1),
-    ...requestThings(requests),
+    ...requestItems(requests),
     ...parts,
     ...findings.slice(1),
   ]
-  useActions(() => [{ title: lookTitle, keys: '1', isKeyOnly: true, run: focusFirstThing }])
-  if (things.length === 0) return null
-  const others = things.slice(SHOWN)
+  useActions(() => [{ title: lookTitle, keys: '1', isKeyOnly: true, run: focusFirstItem }])
+  if (urgentItems.length === 0) return null
+  const others = urgentItems.slice(SHOWN)
   return (
     <section class="page-section" aria-labelledby="look-title">
       <h2 class="section-title" id="look-title">
         {lookTitle}
       </h2>
-      <ul class="finding-list">{things.slice(0, SHOWN).map(thingItem)}</ul>
+      <ul class="finding-list">{urgentItems.slice(0, SHOWN).map(urgentItem)}</ul>
       {others.length > 0 && (
         <details>
           <summary>{lookMore(localNumber(others.length))}</summary>
-          <ul class="finding-list">{others.map(thingItem)}</ul>
+          <ul class="finding-list">{others.map(urgentItem)}</ul>
         </details>
       )}
     </section>
   )
 }
 
-function focusFirstThing(): void {
+function focusFirstItem(): void {
   document.querySelector<HTMLElement>('.finding-list a')?.focus()
 }
 
-function thingItem({ key, badge, text, remedy }: Thing) {
+function urgentItem({ key, badge, text, remedy }: UrgentItem) {
   return (
     <li key={key} class="card">
       <StatusBadge {...badge} />
@@ -255,19 +255,21 @@ function thingItem({ key, badge, text, remedy }: Thing) {
 }
 
 /** The urgent alerts, and the other parts that need a person; each user sees below which requests are for them. */
-function partThings(overview: Overview): readonly [alerts: readonly Thing[], parts: readonly Thing[]] {
+function partItems(
+  overview: Overview,
+): readonly [alerts: readonly UrgentItem[], parts: readonly UrgentItem[]] {
   const { tones } = overviewWords()
-  const things = urgentParts((name) => partTone(name, overview))
+  const urgentItems = urgentParts((name) => partTone(name, overview))
     .filter((name) => name !== 'executions' && !(name === 'alerts' && areSilenced(overview)))
     .map((name) => {
       const tone = partTone(name, overview) ?? 'warning'
       return { key: name, badge: { tone, label: tones[tone] }, text: linkTo(name, overview) }
     })
-  const alerts = things.filter(({ key }) => key === 'alerts')
+  const alerts = urgentItems.filter(({ key }) => key === 'alerts')
   const severity = overview.alerts?.first?.severity ?? worstOf(overview)
   return [
-    alerts.map((thing) => ({ ...thing, ...(severity && { badge: severityBadge(severity) }) })),
-    things.filter(({ key }) => key !== 'alerts'),
+    alerts.map((item) => ({ ...item, ...(severity && { badge: severityBadge(severity) }) })),
+    urgentItems.filter(({ key }) => key !== 'alerts'),
   ]
 }
 
@@ -285,7 +287,7 @@ function severityBadge(severity: Alert['severity']): StatusBadgeProps {
   return { tone: SEVERITY_TONES[severity], label: alertWords().severities[severity] }
 }
 
-function requestThings(count: number): readonly Thing[] {
+function requestItems(count: number): readonly UrgentItem[] {
   if (count === 0) return []
   const { parts, decide } = overviewWords()
   const text = (
@@ -325,7 +327,7 @@ function isBusFound(findings: DoctorReport['findings']): boolean {
 }
 
 /** Errors first. */
-function doctorThings(findings: DoctorReport['findings']): readonly Thing[] {
+function doctorItems(findings: DoctorReport['findings']): readonly UrgentItem[] {
   const { doctorResults } = overviewWords()
   const checks: Readonly<Record<string, string>> = doctorChecks()
   return (['error', 'warning'] as const).flatMap((result) =>
@@ -342,7 +344,7 @@ function doctorThings(findings: DoctorReport['findings']): readonly Thing[] {
 function findingOf(
   finding: DoctorReport['findings'][number],
   checks: Readonly<Record<string, string>>,
-): Pick<Thing, 'text' | 'remedy'> {
+): Pick<UrgentItem, 'text' | 'remedy'> {
   const { check } = finding
   const { lang, subject: ownSubject, detail, remedy } = doctorSentences(finding)
   const subject = ownSubject ?? finding.subject

@@ -43,8 +43,10 @@ const PART_QUERIES: { readonly [Name in PartName]?: (part: Part<Name>) => ListQu
   messages: ({ dead }) => ({ status: dead > 0 ? 'dead' : 'pending' }),
   executions: () => ({ status: 'awaiting_approval' }),
   payments: ({ attention }) => (attention > 0 ? { attention: 'any' } : {}),
-  certificates: ({ expired, expiring }) =>
-    expired > 0 ? { status: 'expired' } : expiring > 0 ? { status: 'expiring' } : {},
+  certificates({ expired, expiring }) {
+    if (expired > 0) return { status: 'expired' }
+    return expiring > 0 ? { status: 'expiring' } : {}
+  },
 }
 // The object that a part is about, or in which it has its problem; without one its list.
 const PART_OBJECTS: { readonly [Name in PartName]?: (part: Part<Name>) => string | null } = {

@@ -14,7 +14,7 @@ import { useResource } from '../../../parts/resource/use-resource.ts'
 import { sendChange } from '../../../parts/send-change.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { call, session } from '../platform.ts'
-import { userLabel } from '../user-names.ts'
+import { byUser } from '../user-names.ts'
 import { pathOf, type ViewProps, type DetailProps } from '../view.ts'
 import {
   attentionPayments,
@@ -293,7 +293,7 @@ function historyEntry({ at, change, actor, note }: PaymentChange, index: number)
     at,
     tone: CHANGE_TONES[change] ?? 'quiet',
     title: names[change] ?? change,
-    note: <bdi>{[words.by(userLabel(actor)), note && noteText(note)].filter(Boolean).join(' · ')}</bdi>,
+    note: <bdi>{[byUser(actor), note && noteText(note)].filter(Boolean).join(' · ')}</bdi>,
   }
 }
 

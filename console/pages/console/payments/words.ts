@@ -75,7 +75,6 @@ export const paymentWords = defineWords({
     refund_failed: ['Refund failed', '退款失败'],
     refund_unclear: ['Refund without an outcome', '退款结果不明'],
   },
-  by: [(actor: string) => `by ${actor}`, (actor) => `操作者：${actor}`],
   close: {
     action: ['Close', '关闭'],
     title: ['Close the payment?', '关闭这笔支付？'],

@@ -44,7 +44,7 @@ const PREFIX = 'payment.reconciled'
 const reconciliationList = listOf('listReconciliations', PREFIX, {
   keyOf: ({ id }) => id,
   everyMs: EVERY_MS,
-  isUnsettled: ({ status }) => status === 'running',
+  mayChangeWithoutEvent: ({ status }) => status === 'running',
 })
 
 const reconciliationResource = resourceOf('getReconciliation', PREFIX, (id) => ({ path: { id } }))

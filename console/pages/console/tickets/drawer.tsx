@@ -14,14 +14,14 @@ import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
-import { useChange, type Change, type Changing } from '../../../parts/resource/use-change.tsx'
+import { useChange, type Change, type ChangeActions } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { call, session } from '../platform.ts'
-import { enabledUserChoices, userLabel, userName } from '../user-names.ts'
+import { byUser, enabledUserChoices, userLabel, userName } from '../user-names.ts'
 import type { DetailProps } from '../view.ts'
 import { withAssignees } from './assignees.ts'
 import { fieldLabel, valueLabel, assigneeLabel, comparedFields, levelLabel } from './labels.ts'
@@ -95,7 +95,7 @@ function historyEntry({ at, actor, changes }: TicketChange, index: number) {
     at,
     tone: 'active' as const,
     title: <bdi>{changeLines(changes).join(', ')}</bdi>,
-    note: <bdi>{ticketWords().by(userLabel(actor))}</bdi>,
+    note: <bdi>{byUser(actor)}</bdi>,
   }
 }
 
@@ -249,7 +249,7 @@ interface EditedTicket {
 }
 
 interface EditDialogProps extends EditedTicket {
-  readonly apply: Changing<TicketDetails>['apply']
+  readonly apply: ChangeActions<TicketDetails>['apply']
   readonly onClose: () => void
 }
 

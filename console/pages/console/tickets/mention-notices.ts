@@ -81,15 +81,15 @@ function readSeen(): ReadonlyMap<string, number> {
   return new Map(pairs.map(([id = '', count]) => [id, Number(count)]))
 }
 
-type Discussed = Pick<Ticket, 'id' | 'comment_count'>
+type CommentedTicket = Pick<Ticket, 'id' | 'comment_count'>
 
 /** Whether the ticket has comments that the user has not seen in this browser. */
-export function hasUnseenComments({ id, comment_count }: Discussed): boolean {
+export function hasUnseenComments({ id, comment_count }: CommentedTicket): boolean {
   return comment_count > (seen.value.get(`${session.bearer.value?.id} ${id}`) ?? 0)
 }
 
 /** Remembers that the user has seen the comments of the ticket. */
-export function keepSeen(ticket: Discussed): void {
+export function keepSeen(ticket: CommentedTicket): void {
   if (!hasUnseenComments(ticket)) return
   const { id, comment_count } = ticket
   const key = `${session.bearer.peek()?.id} ${id}`

@@ -88,7 +88,6 @@ export const ticketWords = defineWords({
   commented: ['The comment is added.', '评论已添加。'],
   history: ['History', '历史记录'],
   firstEntry: ['Created', '已创建'],
-  by: [(actor: string) => `by ${actor}`, (actor) => `操作者：${actor}`],
   change: [
     (field: string, from: string, to: string) => `${field}: ${from} → ${to}`,
     (field, from, to) => `${field}：${from} → ${to}`,

@@ -20,7 +20,7 @@ import { RelatedLinks } from '../../../parts/related-links.tsx'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
-import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
+import { useChange, type ChangeActions } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { sendChange } from '../../../parts/send-change.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
@@ -140,12 +140,11 @@ function UserActions({ user, model, onRemoved }: UserActionsProps) {
   const close = () => (dialog.value = null)
   const refreshList = useListRefresh()
   const setEnabled = async (wanted: boolean) => {
-    const { disableTitle, disableText: text, disable: action } = words
-    if (!wanted && !(await confirmAction({ title: disableTitle(name), text, action, isDestructive: true })))
-      return
+    const { done, title, ...question } = words.disable
+    if (!wanted && !(await confirmAction({ ...question, title: title(name), isDestructive: true }))) return
     await applyAndReport({
       send: () => call('updateUser', { path: { id }, body: { enabled: wanted } }),
-      done: wanted ? words.enabledToast(name) : words.disabledToast(name),
+      done: wanted ? words.enabledToast(name) : done(name),
     })
   }
   const remove = () =>
@@ -166,7 +165,7 @@ function UserActions({ user, model, onRemoved }: UserActionsProps) {
         { title: words.setPassword, run: () => (dialog.value = 'password') },
         !isOwn &&
           (enabled
-            ? { title: words.disable, isDestructive: true, run: () => setEnabled(false) }
+            ? { title: words.disable.action, isDestructive: true, run: () => setEnabled(false) }
             : { title: words.enable, run: () => setEnabled(true) }),
         !isOwn && { title: words.remove.action, isDestructive: true, run: remove },
       ]}
@@ -200,7 +199,7 @@ function NewUser({ onClose, onCreated }: NewItemDialog) {
 
 interface RolesDialogProps {
   readonly user: User
-  readonly apply: Changing<User>['apply']
+  readonly apply: ChangeActions<User>['apply']
   readonly onClose: () => void
 }
 

@@ -67,13 +67,15 @@ export const userWords = defineWords({
     'The password is set. The sessions of the user have ended.',
     '密码已设置，该用户的会话已结束。',
   ],
-  disable: ['Disable', '停用'],
-  disableTitle: [(name: string) => `Disable ${name}?`, (name) => `要停用 ${name} 吗？`],
-  disableText: [
-    'All sessions of the user end, and the user cannot sign in until you enable the account.',
-    '该用户的所有会话将结束，启用之前无法登录。',
-  ],
-  disabledToast: [(name: string) => `${name} is disabled.`, (name) => `已停用 ${name}。`],
+  disable: {
+    action: ['Disable', '停用'],
+    title: [(name: string) => `Disable ${name}?`, (name) => `要停用 ${name} 吗？`],
+    text: [
+      'All sessions of the user end, and the user cannot sign in until you enable the account.',
+      '该用户的所有会话将结束，启用之前无法登录。',
+    ],
+    done: [(name: string) => `${name} is disabled.`, (name) => `已停用 ${name}。`],
+  },
   enable: ['Enable', '启用'],
   enabledToast: [(name: string) => `${name} is enabled.`, (name) => `已启用 ${name}。`],
   remove: {

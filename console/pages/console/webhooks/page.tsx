@@ -258,7 +258,7 @@ const SCHEMA: FormSchema = {
   },
 }
 
-interface Entered {
+interface EnteredWebhook {
   readonly url?: string
   readonly subjects?: string
   readonly description?: string
@@ -297,7 +297,7 @@ function initialOf(webhook: Webhook | undefined): Readonly<Record<string, string
   return { url, subjects: subjects.join(', '), description }
 }
 
-function settingsOf(body: Entered) {
+function settingsOf(body: EnteredWebhook) {
   const { url = '', subjects = '', description = '' } = body
   const named = subjects.split(',').map((subject) => subject.trim())
   return { url, subjects: named.filter((subject) => subject !== ''), description }

@@ -4,10 +4,10 @@ import { browserTiming, monotonic } from '../api/browser.ts'
 import type { ApiFailure } from '../api/operations.ts'
 import { startPolling } from '../api/poll.ts'
 
-export interface QuietReading {
+export interface BackgroundReading {
   /** Whether something that is shown may change without an event. */
-  readonly isUnsettled: () => boolean
-  /** How often it is read even when nothing is unsettled; without a value, never. */
+  readonly mayChangeWithoutEvent: () => boolean
+  /** How often it is read in any case, in milliseconds; without a value, only while it may change without an event. */
   readonly everyMs?: number | undefined
   readonly read: () => Promise<void>
   /** Why the last reading failed: then the next one comes later. */
@@ -15,15 +15,15 @@ export interface QuietReading {
 }
 
 /** Reads again every 2 seconds as long as that is needed; not while the page is hidden. */
-export function useQuietReading(model: object, quiet: QuietReading): void {
-  const { isUnsettled, everyMs = Infinity, read, failure } = quiet
+export function useBackgroundReading(model: object, reading: BackgroundReading): void {
+  const { mayChangeWithoutEvent, everyMs = Infinity, read, failure } = reading
   useEffect(() => {
     let dueAt = monotonic() + everyMs
     const polling = startPolling({
       ...browserTiming,
       onNews: () => undefined,
       async read() {
-        if (isUnsettled() || monotonic() >= dueAt) {
+        if (mayChangeWithoutEvent() || monotonic() >= dueAt) {
           await read()
           dueAt = monotonic() + everyMs
         }
