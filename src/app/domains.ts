@@ -306,7 +306,9 @@ export function createDomains(options: DomainsOptions) {
     alerts: alerts.alerts,
     notices: alerts.notices,
     consoleUrl: config.console.url,
-    builtIns: Object.values<DomainParts>(created).flatMap(({ builtInCommands = [] }) => builtInCommands),
+    builtInCommands: Object.values<DomainParts>(created).flatMap(
+      ({ builtInCommands = [] }) => builtInCommands,
+    ),
     findAccount: (userId, queries) => users.users.find(userId, queries),
     signingKeys,
   })
@@ -332,14 +334,13 @@ const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
 function commandSettings({ commands }: Config) {
   const { approvalTtlMs, approvalReceivers = [], startWithinMs, programs, environment } = commands
-  const runPrograms = new HostPrograms({ path: environment.PATH })
   return {
     approvalTtlMs,
     approvalReceivers,
     startWithinMs,
-    programs,
+    programCommands: programs,
     environment,
-    runPrograms,
+    programs: new HostPrograms({ path: environment.PATH }),
     host: hostname(),
   }
 }

@@ -2,7 +2,8 @@ import { AppError, fieldFault } from './errors.ts'
 import { REDACTED } from './secret.ts'
 
 /** How severe a firing alert is, the most severe first (docs/specification.md, Alerts). */
-export type FiringSeverity = 'CRITICAL' | 'HIGH' | 'ERROR' | 'WARNING' | 'INFO'
+export const FIRING_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
+export type FiringSeverity = (typeof FIRING_SEVERITIES)[number]
 
 /** What the platform, or one of its programs, says of an alert that it raises. All texts are for docs/reference. */
 export interface DeclaredAlert {

@@ -18,6 +18,11 @@ export interface Job {
   readonly gauges?: readonly Gauge[]
 }
 
+/** A job whose runs are batches; see {@link runBatches}. */
+export function batchJob(name: string, everyMs: number, runBatch: () => Promise<boolean>): Job {
+  return { name, everyMs, run: (signal) => runBatches(signal, runBatch) }
+}
+
 // As the help texts of the gauges say.
 const COUNT_EVERY_MS = 30 * SECOND
 

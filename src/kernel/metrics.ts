@@ -43,6 +43,27 @@ export interface Metrics {
   onScrape(collect: () => void | Promise<void>, gauges?: readonly Gauge[], keepMs?: number): void
 }
 
+/**
+ * A counter whose series exist from the start, one for each combination of the labels' values, so that an alarm sees the first
+ * increase of each.
+ */
+export function createSeriesCounter(
+  metrics: Metrics,
+  {
+    labels,
+    ...options
+  }: Omit<MetricOptions, 'labels'> & { readonly labels: Readonly<Record<string, readonly string[]>> },
+): Counter {
+  const counter = metrics.counter({ ...options, labels: Object.keys(labels) })
+  const series = Object.entries(labels).reduce<Labels[]>(
+    (known, [label, values]) =>
+      known.flatMap((others) => values.map((value) => ({ ...others, [label]: value }))),
+    [{}],
+  )
+  for (const combination of series) counter.increment(combination, 0)
+  return counter
+}
+
 /** Records nothing; for tests and commands. */
 export const noMetrics: Metrics = {
   counter: () => ({ increment() {} }),

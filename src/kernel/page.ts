@@ -25,15 +25,23 @@ export interface PageOrder<Name extends string = string> {
 }
 
 /** The order of a list unless it has others: by the number that the database assigns. */
-export const NEWEST_FIRST: PageOrder<'seq'> = {
-  name: 'newest',
-  keys: [{ name: 'seq', type: 'integer', direction: 'desc' }],
-}
+export const NEWEST_FIRST = orderByIntegers('newest', 'desc', ['seq'])
 
 /** The order of a history: by the number that the database assigns. */
-export const OLDEST_FIRST: PageOrder<'seq'> = {
-  name: 'oldest',
-  keys: [{ name: 'seq', type: 'integer', direction: 'asc' }],
+export const OLDEST_FIRST = orderByIntegers('oldest', 'asc', ['seq'])
+
+/** An order by integers, the first one first; the last one is unique. */
+export function orderByIntegers<Name extends string>(
+  name: string,
+  direction: SortKey['direction'],
+  keys: readonly Name[],
+): PageOrder<Name> {
+  return { name, keys: keys.map((key) => ({ name: key, type: 'integer', direction })) }
+}
+
+/** An order by one text, which is unique. */
+export function orderByText<Name extends string>(name: string, key: Name): PageOrder<Name> {
+  return { name, keys: [{ name: key, type: 'text', direction: 'asc' }] }
 }
 
 /** The position of a row in an order of a list. */

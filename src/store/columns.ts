@@ -141,6 +141,15 @@ export class Columns<D extends Declaration> {
     return Object.fromEntries(entries)
   }
 
+  /** What `update` sets: every column but these, and but the ones that the database assigns. */
+  setExcept<Name extends WrittenName<D>>(
+    row: Pick<WrittenRow<D>, Exclude<WrittenName<D>, Name>>,
+    ...names: Name[]
+  ): ColumnValues<D, Exclude<WrittenName<D>, Name>> {
+    const others = this.#writtenNames().filter((name) => !names.includes(name as Name))
+    return this.set(row, ...(others as Exclude<WrittenName<D>, Name>[]))
+  }
+
   #writtenNames(): WrittenName<D>[] {
     const names = Object.keys(this.#declaration) as WrittenName<D>[]
     return names.filter((name) => !this.#declaration[name]?.isGenerated)

@@ -52,30 +52,35 @@ export type SelectedRow<Q> = Q extends SelectQueryBuilder<infer _DB, infer _TB, 
 type Condition<Q> = (query: Q, value: never, capabilities: Capabilities) => AnyQuery
 export type Conditions<Q> = Readonly<Record<string, Condition<Q>>>
 
-/** The values that a list is filtered by. A member that is missing or undefined does not restrict the list. */
+/**
+ * The values that a list is filtered by. A member that is missing or undefined does not restrict the list. One member may have
+ * several values: the list has the rows that match one of them. No row may match two, and each is searched with its own index,
+ * so several states of a list are as fast as one.
+ */
 export type FilterOf<C> = {
   readonly [Name in keyof C]?: C[Name] extends (query: never, value: infer V, capabilities: never) => unknown
-    ? V | undefined
+    ? V | readonly V[] | undefined
     : never
 }
 
-/**
- * Reads one page of the rows that match a filter, or one of several. No row may match two of them, and each is searched with
- * its own index: so several states of a list are as fast as one.
- */
+/** The filter of a list that is declared with `pages`. */
+export type ListFilter<List> = List extends (reads: Reads, filter: infer F, page: never) => unknown
+  ? F
+  : never
+
+/** Reads one page of the rows that match a filter. */
 export type ReadPage<F, R, Item = R> = (
   reads: Reads,
-  filter: F | readonly F[],
+  filter: F,
   page: PageRequest<keyof R & string>,
 ) => Promise<Page<Item>>
 
-/** The filters of a list of which some states are asked for: one for each of them. */
-export function eachStatus<Status extends string, Others extends object>({
-  status,
-  ...others
-}: Others & { readonly status?: Status | readonly Status[] | undefined }) {
-  if (status === undefined) return [others]
-  return [...new Set([status].flat())].map((each) => ({ ...others, status: each as Status }))
+/** The filters with one value for each member. */
+function singleFilters(filter: object): readonly object[] {
+  const several = Object.entries(filter).find(([, value]) => Array.isArray(value))
+  if (!several) return [filter]
+  const [name, values] = several
+  return [...new Set(values as unknown[])].map((value) => ({ ...filter, [name]: value }))
 }
 
 export interface PageOptions<Name extends string, Table = string, Column = string> {
@@ -158,15 +163,11 @@ class PageStatements {
     this.#conditions = { ...conditions, ...(createdAt !== undefined && rangeConditions(createdAt)) }
   }
 
-  async read(
-    reads: Reads,
-    filter: object | readonly object[],
-    page: PageRequest<string>,
-  ): Promise<Page<Row>> {
+  async read(reads: Reads, filter: object, page: PageRequest<string>): Promise<Page<Row>> {
     const { order = NEWEST_FIRST, after, limit } = page
     requireList(after, this.#list)
     const range = await this.#ranges?.find(reads, page)
-    const shape = this.#shapeOf([filter].flat(), { ...range, ...positionValues(after) }, order, after)
+    const shape = this.#shapeOf(singleFilters(filter), { ...range, ...positionValues(after) }, order, after)
     const { values } = shape
     const rows = this.#statements.getOrInsertComputed(shape.key, () => this.#build(this.#select, shape))
     const part = this.#size && (await this.#partOf(this.#size, reads, shape, limit))

@@ -3,7 +3,9 @@ import { CompiledQuery, type Compilable } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
 import type { SnapshotSteps } from '../ports/database-files.ts'
 import type { Database, Statement } from './statement.ts'
+import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
+import type { Metrics } from '../kernel/metrics.ts'
 
 /** Runs queries: outside of transactions, or in one. */
 export interface Queries {
@@ -88,6 +90,14 @@ export interface Store {
   check(): Promise<void>
   /** Waits for the pending writes, then closes; may be called twice. */
   close(): Promise<void>
+}
+
+/** What most of the services of a domain need of the rest of the platform. */
+export interface ServiceDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
 }
 
 /** Long reads of prepared statements; see {@link Store.readAside}. */

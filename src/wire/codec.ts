@@ -129,10 +129,10 @@ function objectReader(schema: TObject): ReadValue {
     read: readerOf(property),
   }))
   return (body, path) => {
-    const given = body as Record<string, unknown>
+    const json = body as Record<string, unknown>
     const model: Record<string, unknown> = {}
     for (const { name, member, read } of fields) {
-      const value = given[name]
+      const value = json[name]
       if (value !== undefined)
         model[member] = read ? read(value, path === '' ? name : `${path}.${name}`) : value
     }

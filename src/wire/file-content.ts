@@ -1,6 +1,6 @@
 import type { AppError } from '../kernel/errors.ts'
 
-export interface FileContentOptions {
+interface ServedFile {
   readonly path: string
   /** The suggested name of the download. */
   readonly name: string
@@ -16,18 +16,14 @@ export interface FileContentOptions {
  * 9110, section 14), and answers the conditions of the request.
  */
 export class FileContent {
-  readonly path: string
-  readonly name: string
-  readonly sizeBytes: number
-  /** The entity tag in quotes, as in `ETag`. */
-  readonly entityTag: string
-  readonly missing: () => AppError
+  readonly file: ServedFile
 
-  constructor({ path, name, sizeBytes, tag, missing }: FileContentOptions) {
-    this.path = path
-    this.name = name
-    this.sizeBytes = sizeBytes
-    this.entityTag = `"${tag}"`
-    this.missing = missing
+  constructor(file: ServedFile) {
+    this.file = file
+  }
+
+  /** The entity tag in quotes, as in `ETag`. */
+  get entityTag(): string {
+    return `"${this.file.tag}"`
   }
 }

@@ -49,14 +49,15 @@ export function PageOf<T extends TSchema>(item: T) {
   })
 }
 
-const TimedPageQuerySchema = Fields(TimedPageQuery)
+/** The query of a list that has no filter. */
+export const TimedQuery = Fields(TimedPageQuery)
 
 /**
  * The page that a query asks for; a list with several orders passes the chosen one. Throws `validation_failed` for a
  * cursor that is not of this order, and for a time that does not exist.
  */
 export function parsePage<Name extends string = 'seq'>(
-  { limit = DEFAULT_LIMIT, cursor, created_from, created_to }: Static<typeof TimedPageQuerySchema>,
+  { limit = DEFAULT_LIMIT, cursor, created_from, created_to }: Static<typeof TimedQuery>,
   order?: PageOrder<Name>,
 ): PageRequest<Name> {
   return {

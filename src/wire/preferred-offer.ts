@@ -19,7 +19,7 @@ export function preferredOffer<T extends string>(
 /** The most specific range decides: `text/csv` before `text/*`, and both before all others. */
 function weightOf(offer: string, weights: ReadonlyMap<string, number>): number {
   const ranges = [offer, `${offer.split('/')[0]}/*`, offer.includes('/') ? '*/*' : '*']
-  const range = ranges.find((each) => weights.has(each))
+  const range = ranges.find((candidate) => weights.has(candidate))
   return range === undefined ? 0 : (weights.get(range) ?? 0)
 }
 
@@ -28,8 +28,10 @@ const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i
 function parseWeights(header: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const part of header.split(',')) {
-    const [range = '', ...parameters] = part.split(';').map((each) => each.trim())
-    const weight = parameters.map((each) => WEIGHT.exec(each)?.[1]).find((each) => each !== undefined)
+    const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim())
+    const weight = parameters
+      .map((parameter) => WEIGHT.exec(parameter)?.[1])
+      .find((text) => text !== undefined)
     weights.set(range.toLowerCase(), weight === undefined ? 1 : Number(weight))
   }
   return weights

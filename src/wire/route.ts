@@ -205,7 +205,7 @@ export function isChange(route: Route): route is ChangeRoute<TSchema, TSchema, T
   return 'change' in route
 }
 
-/** Whether a client that has the object already is told so. */
+/** Whether the server answers 304 to a client that has the object already. */
 export function isConditional({ method, answers }: Pick<Route, 'method' | 'answers'>): boolean {
   const { hasTag, changesWithoutTag } = answers[200] ?? {}
   return method === 'GET' && hasTag === true && !changesWithoutTag
@@ -221,8 +221,8 @@ const MAX_BODY_BYTES = 1_048_576
 const MAX_PUBLIC_BODY_BYTES = 16_384
 
 /** How large the body of a request may be: much smaller while nobody knows who sends it. */
-export function maxBodyBytes({ access, maxBodyBytes: own }: Pick<Route, 'access' | 'maxBodyBytes'>): number {
-  return own ?? (access === 'public' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES)
+export function maxBodyBytes(route: Pick<Route, 'access' | 'maxBodyBytes'>): number {
+  return route.maxBodyBytes ?? (route.access === 'public' ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES)
 }
 
 /** The caller of a public route. */

@@ -1,4 +1,4 @@
-import { Type, type TProperties } from 'typebox'
+import { Type, type TProperties, type TSchema } from 'typebox'
 import type { ErrorValues, FaultCode, SentenceCause } from '../kernel/errors.ts'
 
 /** An object on the wire; unknown fields are rejected. */
@@ -28,8 +28,15 @@ export function SeveralOf<const T extends readonly string[]>(values: T, descript
 }
 
 /** A value that may be null. */
-export function Nullable<T>(schema: { readonly type: string; readonly [keyword: string]: unknown }) {
+export function Nullable<T>(
+  schema: { readonly type: string } & (TSchema | { readonly [keyword: string]: unknown }),
+) {
   return Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'] })
+}
+
+/** One of a fixed set of values, or null. */
+export function NullableOneOf<const T extends readonly string[]>(values: T, description: string) {
+  return Nullable<T[number]>({ type: 'string', enum: [...values, null], description })
 }
 
 /** The code and the values of a sentence beside it; null for a sentence of a person or of another program. */

@@ -69,7 +69,7 @@ const WAITING: Readonly<Record<string, Waiting>> = {
     pauseMs: MINUTE,
     begin(clock) {
       const attempt = { messageId: 'm', fault: 'receiver' } as const
-      const { health } = afterAttempt(undefined, attempt, { now: clock.now(), pauses: PAUSES })
+      const { health } = afterAttempt(null, attempt, { now: clock.now(), pauses: PAUSES })
       return () => allowedBy(health, clock.now(), PAUSES) === 'any'
     },
   },

@@ -136,7 +136,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     (on) => listMessages(on, { subject: 's' }, NEWEST),
     /^SEARCH messages USING INDEX messages_by_subject \(subject=\? AND seq<\?\)$/,
   ],
-  ['users', (on) => listUsers(on, NEWEST), /^SEARCH users USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  ['users', (on) => listUsers(on, {}, NEWEST), /^SEARCH users USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
   [
     'agents',
     (on) => listAgents(on, {}, NEWEST),
@@ -147,7 +147,11 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     (on) => listHeartbeats(on, {}, NEWEST),
     /^SEARCH heartbeats USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
-  ['webhooks', (on) => listWebhooks(on, NEWEST), /^SEARCH webhooks USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  [
+    'webhooks',
+    (on) => listWebhooks(on, {}, NEWEST),
+    /^SEARCH webhooks USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
   [
     'deliveries of a webhook',
     (on) => listDeliveries(on, { webhookId: 'w' }, NEWEST),
@@ -206,7 +210,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   ],
   [
     'reconciliations',
-    (on) => listReconciliations(on, NEWEST),
+    (on) => listReconciliations(on, {}, NEWEST),
     /^SEARCH payment_reconciliations USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [
@@ -216,7 +220,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   ],
   [
     'data backups',
-    (on) => listBackups(on, NEWEST),
+    (on) => listBackups(on, {}, NEWEST),
     /^SEARCH data_backups USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [
@@ -293,12 +297,12 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   ],
   [
     'silences',
-    (on) => listSilences(on, { now: 1 }, NEWEST),
+    (on) => listSilences(on, {}, NEWEST),
     /^SEARCH alert_silences USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [
     'the decisions on an alert',
-    (on) => listDecisions(on, 'a', NEWEST),
+    (on) => listDecisions(on, { alertId: 'a' }, NEWEST),
     /^SEARCH alert_notifications USING INDEX alert_notifications_of_alert \(alert_id=\? AND seq<\?\)$/,
   ],
   [
@@ -341,7 +345,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   }),
   [
     'the policies of commands',
-    (on) => listPolicies(on, NEWEST),
+    (on) => listPolicies(on, {}, NEWEST),
     /^SEARCH command_policies USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [

@@ -61,8 +61,7 @@ function judgeStep(alert: Alert | undefined, [minute, what]: JudgedStep): AlertT
   if (!alert) return [applyFirstReport(reportOf(what as Severity), 'id', cause)]
   if (what === 'by hand') return applyRecovery(alert, cause)
   if (what === 'unfreeze') return applyUnfreeze(alert, cause)
-  if (what === 'acknowledge')
-    return applyAcknowledgement(alert, { until: cause.at + 240 * MINUTES, comment: null }, cause)
+  if (what === 'acknowledge') return applyAcknowledgement(alert, cause.at + 240 * MINUTES, null, cause)
   return what === 'time' ? applyTime(alert, cause.at) : applyFurtherReport(alert, reportOf(what), cause)
 }
 

@@ -1,8 +1,8 @@
 import {
   Alerts,
-  noNotifications,
   type Alert,
   type AlertDeps,
+  type AlertNotifications,
   type AlertOccasion,
   type AlertView,
   type Report,
@@ -19,6 +19,13 @@ import type { Store } from '../../src/store/store.ts'
 import { fakeClock } from './clock.ts'
 import { anyAlerts } from './declared-alerts.ts'
 import { inTransactions, testStore } from './store.ts'
+
+/** Sends no notifications. */
+export const noNotifications: AlertNotifications = {
+  async notify() {},
+  async review() {},
+  async acknowledged() {},
+}
 
 export const ACKNOWLEDGE_FOR_MS = 4 * HOUR
 

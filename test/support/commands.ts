@@ -1,6 +1,7 @@
 import { Catalogue } from '../../src/domains/commands/catalogue.ts'
-
-import { CommandJournal, type CommandEventData } from '../../src/domains/commands/journal.ts'
+import type { CommandDeps, CommandEventData } from '../../src/domains/commands/deps.ts'
+import type { CommandParts } from '../../src/domains/commands/parts.ts'
+import { CommandJournal } from '../../src/domains/commands/journal.ts'
 import type { CommandAccount } from '../../src/domains/commands/policy.ts'
 import { SecretBox } from '../../src/domains/commands/secret-box.ts'
 import { Commands } from '../../src/domains/commands/service.ts'
@@ -116,13 +117,9 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
   const started: PlayedProgram[] = []
   const accounts = new Map<string, CommandAccount>()
   const notices: ToldNotice[] = []
-  const parts = sharedParts({ ...deps, clock }, { calls, accounts, notices })
+  const parts = sharedParts({ ...deps, clock }, { calls, started, accounts, notices })
   const workers: CommandWorker[] = []
-  const service = new Commands({
-    ...parts,
-    approvalTtlMs: HOUR,
-    wake: () => workers.forEach((worker) => worker.wake()),
-  })
+  const service = new Commands(parts, () => workers.forEach((worker) => worker.wake()))
   return {
     store,
     clock,
@@ -142,10 +139,9 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
       worker.start()
       return { worker, upkeep, programs }
     },
-    upkeep: new CommandUpkeep({ ...parts, programs: new PlayedPrograms('api', started) }),
+    upkeep: new CommandUpkeep(parts),
     /** The upkeep of a process with another clock than the workers. */
-    upkeepBy: (other: WaitingClock) =>
-      new CommandUpkeep({ ...parts, clock: other, programs: new PlayedPrograms('api', started) }),
+    upkeepBy: (other: WaitingClock) => new CommandUpkeep({ ...parts, clock: other }),
     async [Symbol.asyncDispose]() {
       await Promise.all(workers.map((worker) => worker.stop()))
       await dispose()
@@ -154,17 +150,19 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
 }
 
 function sharedParts(
-  deps: ReturnType<typeof domainParts<CommandEventData>>['deps'] & { readonly clock: WaitingClock },
+  platform: ReturnType<typeof domainParts<CommandEventData>>['deps'] & { readonly clock: WaitingClock },
   {
     calls,
+    started,
     accounts,
     notices,
   }: {
     calls: BuiltInCall[]
+    started: PlayedProgram[]
     accounts: ReadonlyMap<string, CommandAccount>
     notices: ToldNotice[]
   },
-) {
+): CommandParts {
   const builtIn = builtInCommand({
     id: 'test.count',
     title: 'Count',
@@ -176,22 +174,26 @@ function sharedParts(
       if (call.params['to'] === 0) throw new Error('There is nothing to count.')
     },
   })
-  const journal = new CommandJournal({
+  const deps = {
+    findAccount: async (id: string) => accounts.get(id),
+    approvalTtlMs: HOUR,
+    startWithinMs: HOUR,
+    programs: new PlayedPrograms('api', started),
+    environment: { PATH: '/bin' },
+    host: 'api',
     approvalReceivers: ['approvers'],
     consoleUrl: 'https://shop.example.org',
     notices: {
       tell: async (tx, receivers, notice) => tx.afterCommit(() => notices.push({ receivers, ...notice })),
     },
-    ...deps,
-  })
-  const findAccount = async (id: string) => accounts.get(id)
+    ...platform,
+  } satisfies CommandDeps
+  const journal = new CommandJournal(deps)
   return {
     ...deps,
-    findAccount,
-    rules: new StartRules({ clock: deps.clock, journal, findAccount, startWithinMs: HOUR }),
+    rules: new StartRules(deps, journal),
     catalogue: new Catalogue([...PROGRAMS, builtIn]),
     journal,
     secrets: new SecretBox(() => [new Secret('the key of the platform')]),
-    environment: { PATH: '/bin' },
   }
 }

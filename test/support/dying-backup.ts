@@ -1,7 +1,7 @@
 // A process that makes the requested backup and may end itself at one step of it. Its arguments: JSON of {@link Task}.
 import { appendFileSync } from 'node:fs'
 import { BackupFiles } from '../../src/domains/data-backups/files.ts'
-import { BackupWorker } from '../../src/domains/data-backups/worker.ts'
+import { backupRunner } from '../../src/domains/data-backups/worker.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
@@ -51,7 +51,7 @@ async function makeBackup({ database, directory }: Task): Promise<void> {
   const parts = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
   const store = await openStore({ database: address, ...parts })
   const real = createSnapshots(store)
-  const worker = new BackupWorker({
+  const runner = backupRunner({
     store,
     ...parts,
     files: new DyingFiles({ directory, extension: real.extension }),
@@ -75,7 +75,7 @@ async function makeBackup({ database, directory }: Task): Promise<void> {
     },
     finish: async () => end('not yet recorded'),
   })
-  worker.start()
+  runner.start()
   // The test ends the process if it does not end itself.
   setInterval(() => undefined, 60_000)
 }

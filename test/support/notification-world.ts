@@ -4,6 +4,7 @@ import { Alerts, type Report, createSuppressions } from '../../src/domains/alert
 import { Notifier, type Suppressions } from '../../src/domains/alerts/notifications/notifier.ts'
 import { defaultRoute, type Routing } from '../../src/domains/alerts/notifications/routing.ts'
 import { NotificationSender, SEND_EVERY_MS } from '../../src/domains/alerts/notifications/sender.ts'
+import { listDecisions } from '../../src/domains/alerts/notifications/store.ts'
 import { Silences } from '../../src/domains/alerts/silences/service.ts'
 import { RobotWebhook } from '../../src/infra/robots/robot-webhook.ts'
 import type { RobotKind } from '../../src/infra/robots/adapter.ts'
@@ -85,8 +86,7 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
       store: countedStore(change.store ?? store, counted),
       channel: countedChannel(change.channel ?? webhook, counted),
       channelName: CHANNEL,
-      judgeAgain: (tx, receiver, pending) => notifier.judgeAgain(tx, receiver, pending),
-      count: (receiver, outcome, by) => notifier.count(receiver, outcome, by),
+      notifier,
     })
     created.start()
     return created
@@ -138,7 +138,7 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
       }
     },
     async decisions(alertId: string) {
-      const { items } = await notifier.list(alertId, { limit: 100 })
+      const { items } = await listDecisions(store.read, { alertId }, { limit: 100 })
       return items
     },
     [Symbol.asyncDispose]: () => scope.disposeAsync(),

@@ -77,19 +77,19 @@ export function paymentProcess(parts: ProcessParts) {
     },
     orders,
     channels: new Map([channel, other].map((each) => [each.name, each])),
+    currency: 'CNY',
+    refundLate,
+    timeZone: 'Asia/Shanghai',
+    reconcileAt: '10:30',
   }
   const payments = new Payments({
     ...deps,
-    currency: 'CNY',
-    refundLate,
     wakePayments: () => undefined,
     wakeRefunds: () => undefined,
   })
   const reconciliations = new Reconciliations({
     ...deps,
     channel: (name) => payments.channel(name),
-    timeZone: 'Asia/Shanghai',
-    reconcileAt: '10:30',
     wake: () => undefined,
   })
   const { write } = repeatingStore(store)
@@ -133,7 +133,7 @@ export function paymentProcess(parts: ProcessParts) {
         const state = await payments.refunds.askProvider(refund)
         await store.write(async (tx) => {
           await refundQueue.release(tx, refund, { holder: 'test', dueAt: null })
-          if (state) await payments.refunds.apply(tx, refund.number, state, 'worker', refund.channel)
+          if (state) await payments.refunds.apply(tx, refund.channel, refund.number, state, 'worker')
           await setRefundDueAt(tx, refund.id, await payments.refunds.dueAfter(tx, refund, refund.attempts))
         })
       }

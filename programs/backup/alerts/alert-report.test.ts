@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fromReportBody } from '../../../src/domains/alerts/schemas.ts'
+import { fromReportBody } from '../../../src/domains/alerts/routes.ts'
 import { alertReport, type ReportOrigin } from './alert-report.ts'
 import { NIGHT_ALERTS, weightOfNightLevel, type NightEvent } from './events.ts'
 import { ALERT_VARIABLES } from '../../../src/config/backup-templates.ts'

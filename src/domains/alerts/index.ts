@@ -18,7 +18,6 @@ import {
 } from './model.ts'
 import { alertmanagerRoutes } from './alertmanager/routes.ts'
 import { Alertmanager, type AlertmanagerDeps } from './alertmanager/service.ts'
-import { ALERT_ERRORS, AlertSchema, encodeAlert, fromReportBody } from './schemas.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import { intakeRoutes } from './intake/routes.ts'
 import {
@@ -31,7 +30,7 @@ import { createNotifications, routingOf, type NotificationDeps } from './notific
 import { RECEIVER_ALERTS, type Receivers } from './notifications/receivers.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { names as notificationTables } from './notifications/tables.ts'
-import { alertRoutes } from './routes.ts'
+import { ALERT_ERRORS, alertRoutes, AlertSchema, encodeAlert, fromReportBody } from './routes.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 import { SILENCE_ALERTS, SILENCE_EVENTS, silenceOf } from './silences/model.ts'
 import { SILENCE_READERS, silenceRoutes, encodeSilence, SilenceSchema } from './silences/routes.ts'
@@ -42,7 +41,7 @@ import { shareAlert } from './store.ts'
 import { names } from './tables.ts'
 
 export type { Alert, AlertLevel, AlertStatus, AlertView, AlertWeight, Report } from './model.ts'
-export { noNotifications, type AlertNotifications, type AlertOccasion } from './occasion.ts'
+export type { AlertNotifications, AlertOccasion } from './occasion.ts'
 export { testReceiver, type Receiver, type ReceiverView } from './notifications/receivers.ts'
 export { encodeAlertRoute } from './notifications/routes.ts'
 export type { RouteExplanation } from './notifications/explain.ts'
@@ -79,7 +78,7 @@ export async function routeOfReport(
   const suppression = queries
     ? await readSuppression(queries, alert, now)
     : { silencedBy: undefined, inhibitedBy: undefined }
-  return explainReport(alert, routingOf(settings), { now, ...suppression })
+  return explainReport(alert, routingOf(settings), now, suppression)
 }
 
 /** Alerts of the platform itself and of its clients (docs/specification.md, Alerts). */
@@ -117,11 +116,11 @@ export const alertsDomain = defineDomain({
       notices: receivers,
       silences,
       explainRoute: async (id: string) =>
-        explainAlert(deps.store.read, await alerts.get(id), { routing, now: deps.clock.now() }),
+        explainAlert(deps.store.read, await alerts.get(id), routing, deps.clock.now()),
       routes: [
         ...alertRoutes(alerts),
         ...silenceRoutes(silences),
-        ...notificationRoutes({ alerts, notifier, receivers, routing, store: deps.store, clock: deps.clock }),
+        ...notificationRoutes({ ...deps, alerts, receivers, routing }),
         ...intakeRoutes(alerts, deps),
         ...alertmanagerRoutes(new Alertmanager({ ...deps, routing }), silences),
       ],

@@ -83,10 +83,11 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', '"': '"', '\\': '\\
 export function parseMatcher(text: string): LabelMatcher | string {
   const [, name, operator, rest = ''] = MATCHER.exec(text.trim()) ?? []
   if (name === undefined || operator === undefined) return 'must be a matcher such as alertname="DiskFull"'
-  const given = rest.trim()
-  const isQuoted = given.startsWith('"')
-  if (isQuoted && !/^"(?:[^"\\]|\\.)*"$/s.test(given)) return 'must end with the quotation mark of its value'
-  const inner = isQuoted ? given.slice(1, -1) : given
+  const operand = rest.trim()
+  const isQuoted = operand.startsWith('"')
+  if (isQuoted && !/^"(?:[^"\\]|\\.)*"$/s.test(operand))
+    return 'must end with the quotation mark of its value'
+  const inner = isQuoted ? operand.slice(1, -1) : operand
   const value = inner.replaceAll(/\\(.)/gs, (escape, character: string) => ESCAPES[character] ?? escape)
   const isRegex = operator.endsWith('~')
   const fault = isRegex ? patternFault(value) : undefined

@@ -1,3 +1,4 @@
+import { FIRING_SEVERITIES } from '../../kernel/alerts.ts'
 import { HOUR } from '../../kernel/time.ts'
 import type { Severity } from '../../ports/alerts.ts'
 
@@ -5,14 +6,7 @@ export const ALERT_STATUSES = ['firing', 'acknowledged', 'recovered', 'frozen'] 
 export type AlertStatus = (typeof ALERT_STATUSES)[number]
 
 /** The standard levels, the most severe first. */
-export const SEVERITIES = [
-  'CRITICAL',
-  'HIGH',
-  'ERROR',
-  'WARNING',
-  'INFO',
-  'CLOSE',
-] as const satisfies readonly Severity[]
+export const SEVERITIES = [...FIRING_SEVERITIES, 'CLOSE'] as const satisfies readonly Severity[]
 export type { Severity }
 
 /** Limits of the text of an alert. */
@@ -211,6 +205,8 @@ export function levelOf(report: Report, weight: AlertWeight, wasHigh: boolean): 
   if (typeof level === 'number') return level
   return GRADES[level][wasHigh ? 'repeatedLevel' : 'level']
 }
+
+export const CRITICAL_WEIGHT: AlertWeight = GRADES.CRITICAL.weight
 
 /** The level and the weight of an alert that has recovered. */
 export const RECOVERED = { level: GRADES.CLOSE.level, weight: GRADES.CLOSE.weight } as const

@@ -53,10 +53,3 @@ export interface AlertNotifications {
   /** Called when an alert was acknowledged: people know it as it is now, and are notified of a rise from there. */
   acknowledged(tx: Tx, alert: Alert): Promise<void>
 }
-
-/** Sends no notifications. */
-export const noNotifications: AlertNotifications = {
-  async notify() {},
-  async review() {},
-  async acknowledged() {},
-}

@@ -10,6 +10,7 @@ import {
   ACKNOWLEDGE_FOR_MS,
   alertWorld,
   FAILED,
+  noNotifications,
   viewOf,
   type AlertWorld,
 } from '../../../test/support/alerts.ts'
@@ -18,7 +19,6 @@ import type { OrderDeps } from '../orders/index.ts'
 import { SEVERITIES, severityOf, type AlertView, type Report } from './model.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import { HOUR, MINUTE } from '../../kernel/time.ts'
-import { noNotifications } from './occasion.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 
 const FIRST_PAGE: PageRequest = { limit: 100 }

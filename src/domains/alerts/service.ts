@@ -1,19 +1,22 @@
-import type { Clock } from '../../kernel/clock.ts'
 import { formatCount } from '../../kernel/text.ts'
-import { declaredAlarmId, type DeclaredAlerts } from '../../kernel/alerts.ts'
+import {
+  declaredAlarmId,
+  FIRING_SEVERITIES,
+  type DeclaredAlerts,
+  type FiringSeverity,
+} from '../../kernel/alerts.ts'
 import { invalidTransition, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Logger, LogFields } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { LogFields } from '../../kernel/logger.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { CLOCK_DIFFERENCE_MS } from '../../kernel/time.ts'
-import { type Queries, readsAside, type Store, type Tx } from '../../store/store.ts'
+import { readsAside, type Queries, type ServiceDeps, type Tx } from '../../store/store.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import {
   ALERT_EVENTS,
   BODY_BYTES,
-  SEVERITIES,
   severityOf,
   TITLE_LENGTH,
   weightsOf,
@@ -21,10 +24,8 @@ import {
   type AlertStatus,
   type AlertView,
   type Report,
-  type Severity,
   inhibitedIdOf,
 } from './model.ts'
-import { FREEZE_MS } from './freeze.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import {
   ALERT_CHANGES,
@@ -34,9 +35,9 @@ import {
   applyFurtherReport,
   applyTime,
   applyUnfreeze,
+  FREEZE_MS,
   withFarTimesDue,
-  type AlertChange,
-  type Cause,
+  type ChangeOrigin,
   type HistoryEntry,
   type AlertTransition,
   WORKER,
@@ -45,12 +46,12 @@ import type { AlertNotifications } from './occasion.ts'
 import {
   countAlerts,
   countFiring,
-  deleteGroups,
+  deleteExpiredGroups,
   deleteRecovered,
   findAlarm,
   findAlert,
+  findExpiredGroup,
   findGroupEnd,
-  hasGroupBefore,
   insertAlert,
   insertHistory,
   listAlerts,
@@ -72,11 +73,7 @@ import { MATCHED_FIELDS } from './silences/model.ts'
 import { sanitizeBody, sanitizeText } from './text.ts'
 
 /** What the alert domain needs of the rest of the platform. */
-export interface AlertDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
+export interface AlertDeps extends ServiceDeps {
   readonly events: EventSink<AlertView>
   readonly notifications: AlertNotifications
   /** How long an acknowledgement lasts, in milliseconds. */
@@ -89,7 +86,6 @@ export interface AlertDeps {
 const PLATFORM = 'platform'
 // docs/specification.md, Overview
 const FIRING_LIMIT = 10_000
-const FIRING_SEVERITIES = SEVERITIES.filter((severity) => severity !== 'CLOSE')
 // How many alerts are read together when a silence ends.
 const SILENCE_BATCH = 100
 
@@ -113,14 +109,14 @@ export class Alerts implements RecoverableAlerts {
       help: 'Changes of alerts, without repeated reports.',
       labels: ['change'],
     })
-    for (const change of ALERT_CHANGES) this.#changes.increment({ change }, 0)
+    for (const change of Object.keys(ALERT_CHANGES)) this.#changes.increment({ change }, 0)
   }
 
   /** Records a report: creates the alert, or changes the existing one. */
-  async report(tx: Tx, given: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
-    const cause = this.#cause(actor)
-    const report = withRules(given, this.#deps.declared, cause.at)
-    const first = applyFirstReport(report, newId(), cause)
+  async report(tx: Tx, reported: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
+    const origin = this.#origin(actor)
+    const report = withRules(reported, this.#deps.declared, origin.at)
+    const first = applyFirstReport(report, newId(), origin)
     for (;;) {
       if (await insertAlert(tx, first.alert)) {
         await this.#record(tx, first, actor)
@@ -129,7 +125,7 @@ export class Alerts implements RecoverableAlerts {
       // An alert that was pruned meanwhile is not there; then the insertion succeeds.
       const known = await lockReported(tx, report)
       if (!known) continue
-      const alert = await this.#apply(tx, known, applyFurtherReport(known, report, cause), actor)
+      const alert = await this.#apply(tx, known, applyFurtherReport(known, report, origin), actor)
       return { alert: this.#countReport(tx, alert), outcome: 'known' }
     }
   }
@@ -156,11 +152,11 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** How many alerts of each severity fire, counted up to 10,000 for each weight. */
-  async countFiring(): Promise<Readonly<Record<Exclude<Severity, 'CLOSE'>, number>>> {
+  async countFiring(): Promise<Readonly<Record<FiringSeverity, number>>> {
     const counts = { CRITICAL: 0, HIGH: 0, ERROR: 0, WARNING: 0, INFO: 0 }
     for (const severity of FIRING_SEVERITIES)
       for (const weight of weightsOf(severity))
-        counts[severity] += await countFiring(this.#deps.store.read, weight, FIRING_LIMIT)
+        counts[severity] += (await countFiring(this.#deps.store.read, weight, FIRING_LIMIT)) ?? 0
     return counts
   }
 
@@ -176,7 +172,7 @@ export class Alerts implements RecoverableAlerts {
    */
   async recover(tx: Tx, id: string, actor: string): Promise<Alert> {
     const alert = requireFound(await lockAlert(tx, id), 'alert', id)
-    return this.#apply(tx, alert, applyRecovery(alert, this.#cause(actor)), actor)
+    return this.#apply(tx, alert, applyRecovery(alert, this.#origin(actor)), actor)
   }
 
   /**
@@ -184,19 +180,15 @@ export class Alerts implements RecoverableAlerts {
    * `invalid_transition` when it is recovered or frozen.
    */
   async acknowledge(tx: Tx, id: string, comment: string | null, actor: string): Promise<Alert> {
-    const cause = this.#cause(actor)
+    const origin = this.#origin(actor)
     const alert = requireFound(await lockAlert(tx, id), 'alert', id)
-    const until = cause.at + this.#deps.acknowledgeForMs
-    const after = await this.#apply(tx, alert, applyAcknowledgement(alert, { until, comment }, cause), actor)
+    const until = origin.at + this.#deps.acknowledgeForMs
+    const after = await this.#apply(tx, alert, applyAcknowledgement(alert, until, comment, origin), actor)
     if (after !== alert && after.status === 'acknowledged')
       await this.#deps.notifications.acknowledged(tx, after)
-    if (after.status !== 'acknowledged')
-      throw invalidTransition(
-        `A ${after.status} alert cannot be acknowledged; only a firing one can.`,
-        after.status,
-        [],
-      )
-    return after
+    if (after.status === 'acknowledged') return after
+    const message = `A ${after.status} alert cannot be acknowledged; only a firing one can.`
+    throw invalidTransition(message, after.status, [])
   }
 
   /**
@@ -205,13 +197,11 @@ export class Alerts implements RecoverableAlerts {
    */
   async unfreeze(tx: Tx, id: string, actor: string): Promise<Alert> {
     const alert = requireFound(await lockAlert(tx, id), 'alert', id)
-    if (alert.status !== 'frozen')
-      throw invalidTransition(
-        `The alert is ${alert.status}; only a frozen one can be unfrozen.`,
-        alert.status,
-        [],
-      )
-    return this.#apply(tx, alert, applyUnfreeze(alert, this.#cause(actor)), actor)
+    if (alert.status !== 'frozen') {
+      const message = `The alert is ${alert.status}; only a frozen one can be unfrozen.`
+      throw invalidTransition(message, alert.status, [])
+    }
+    return this.#apply(tx, alert, applyUnfreeze(alert, this.#origin(actor)), actor)
   }
 
   /** The changes of an alert, oldest first. Rejects with `alert_not_found`. */
@@ -247,7 +237,7 @@ export class Alerts implements RecoverableAlerts {
     }
     const now = clock.now() + CLOCK_DIFFERENCE_MS
     const times = { now, acknowledgedUntil: now + acknowledgeForMs, frozenUntil: now + FREEZE_MS }
-    const far = await listFarAlerts(store.read, { ...times, limit })
+    const far = await listFarAlerts(store.read, times, limit)
     if (far.length < limit) this.#aheadMs = aheadMs
     return far
   }
@@ -264,15 +254,12 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** An Alertmanager has told of a group: until then its alerts do not expire. */
-  async keepGroup(
-    tx: Tx,
-    { truncatedAlerts, ...group }: { id: string; firesUntil: number; truncatedAlerts: number },
-  ): Promise<void> {
+  async keepGroup(tx: Tx, id: string, firesUntil: number, truncatedAlerts: number): Promise<void> {
     const isTruncated = truncatedAlerts > 0
     const before = isTruncated ? [] : await listTruncated(tx)
-    await saveGroup(tx, { ...group, isTruncated })
+    await saveGroup(tx, { id, firesUntil, isTruncated })
     if (isTruncated) await this.raise(tx, truncationAlert(truncatedAlerts))
-    else if (before.length === 1 && before[0] === group.id) await this.recoverIfRaised(tx, WHOLE_AGAIN)
+    else if (before.length === 1 && before[0] === id) await this.recoverIfRaised(tx, WHOLE_AGAIN)
   }
 
   /** Forgets the groups whose alerts have expired. */
@@ -280,9 +267,9 @@ export class Alerts implements RecoverableAlerts {
     const { clock, store } = this.#deps
     const before = clock.now()
     // Read outside of the write queue, because most runs have nothing to remove.
-    if (!(await hasGroupBefore(store.read, before))) return
+    if (!(await findExpiredGroup(store.read, before))) return
     await store.write(async (tx) => {
-      await deleteGroups(tx, before)
+      await deleteExpiredGroups(tx, before)
       if ((await listTruncated(tx)).length === 0) await this.recoverIfRaised(tx, WHOLE_AGAIN)
     })
   }
@@ -310,11 +297,8 @@ export class Alerts implements RecoverableAlerts {
   }
 
   async #endSilence(tx: Tx, matched: readonly AlertView[]): Promise<void> {
-    const alerts = await lockAlerts(
-      tx,
-      matched.map(({ id }) => id),
-    )
-    for (const alert of alerts)
+    const ids = matched.map(({ id }) => id)
+    for (const alert of await lockAlerts(tx, ids))
       if (alert.status === 'firing')
         await this.#deps.notifications.notify(tx, { kind: 'silence_ended' }, alert)
   }
@@ -327,7 +311,7 @@ export class Alerts implements RecoverableAlerts {
       await this.#deps.notifications.notify(tx, { kind: 'inhibition_ended' }, alert)
   }
 
-  #cause(actor: string): Cause {
+  #origin(actor: string): ChangeOrigin {
     return { at: this.#deps.clock.now(), actor }
   }
 
@@ -368,7 +352,7 @@ export class Alerts implements RecoverableAlerts {
       return this.#deps.logger.debug(fields, isReported ? 'alert reported again' : 'alert to be told again')
     }
     this.#changes.increment({ change })
-    this.#deps.logger.info(fields, MESSAGES[change])
+    this.#deps.logger.info(fields, ALERT_CHANGES[change].message)
   }
 }
 
@@ -402,17 +386,6 @@ function truncationAlert(alerts: number): PlatformAlert {
     severity: 'WARNING',
   }
 }
-
-/** The log line of each change of an alert. */
-const MESSAGES = {
-  raised: 'alert raised',
-  risen: 'alert raised to a higher weight',
-  acknowledged: 'alert acknowledged',
-  lapsed: 'the acknowledgement of an alert has lapsed',
-  recovered: 'alert recovered',
-  frozen: 'alert frozen',
-  unfrozen: 'alert unfrozen',
-} as const satisfies Record<Exclude<AlertChange, 'repeated'>, string>
 
 function summary({ id, alarmId, source, weight, status, count }: Alert): LogFields {
   return { alert_id: id, alarm_id: alarmId, source, severity: severityOf(weight), status, count }

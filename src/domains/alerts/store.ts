@@ -1,17 +1,10 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
-import {
-  mapPage,
-  OLDEST_FIRST,
-  pageOf,
-  type Page,
-  type PageOrder,
-  type PageRequest,
-} from '../../kernel/page.ts'
+import { OLDEST_FIRST, orderByIntegers, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains, eachStatus, sizeOf } from '../../store/pages.ts'
+import { contains, sizeOf, type ListFilter } from '../../store/pages.ts'
 import { touchedRow } from '../../store/locking.ts'
-import type { Queries, Reads, TouchedRow, Tx } from '../../store/store.ts'
+import type { Queries, TouchedRow, Tx } from '../../store/store.ts'
 import {
   dueAt,
   inhibitedIdOf,
@@ -30,104 +23,34 @@ import {
   alertGroups,
   alertHistory,
   alerts,
+  alertViews,
+  changeRow,
+  changeRows,
   db,
   pages,
   readRow,
   readRows,
-  changeRow,
-  changeRows,
 } from './tables.ts'
-
-type Row = NewRowOf<typeof alerts>
 
 const ALERT = alerts.except('seq', 'identity', 'dueAt')
 
-const VIEW = alerts.pick(
-  'id',
-  'alarmId',
-  'source',
-  'title',
-  'body',
-  'level',
-  'weight',
-  'serverAddr',
-  'status',
-  'count',
-  'firstAt',
-  'lastAt',
-  'recoveredAt',
-  'runbookUrl',
-  'startsAt',
-  'generatorUrl',
-  'labels',
-  'version',
-)
-
-const insert = changeRow((on, row: Row) =>
+const insertRow = changeRow((on, row: NewRowOf<typeof alerts>) =>
   on
     .insertInto('alerts')
     .values(alerts.values(row))
     .onConflict((conflict) => conflict.column('identity').doNothing()),
 )
 
-const update = changeRows((on, change: Alert & { dueAt: number | null }) =>
+const updateRow = changeRows((on, row: Alert & { dueAt: number | null }) =>
   on
     .updateTable('alerts')
-    .set(
-      alerts.set(
-        change,
-        'source',
-        'title',
-        'body',
-        'level',
-        'weight',
-        'serverAddr',
-        'status',
-        'count',
-        'lastAt',
-        'recoveredAt',
-        'reports',
-        'wasCritical',
-        'wasHigh',
-        'acknowledgedWeight',
-        'acknowledgedUntil',
-        'expiresAt',
-        'groupId',
-        'labels',
-        'repeatEveryMs',
-        'repeatAt',
-        'runbookUrl',
-        'startsAt',
-        'generatorUrl',
-        'swings',
-        'freeze',
-        'dueAt',
-        'version',
-      ),
-    )
-    .where('id', '=', change.id),
+    .set(alerts.setExcept(row, 'id', 'identity', 'alarmId', 'firstAt', 'createdBy', 'firstWeight'))
+    .where('id', '=', row.id),
 )
 
-const findByIdentity = readRow((on, key: string) =>
-  on.selectFrom('alerts').select(VIEW).where('identity', '=', key),
+const findByIdentity = readRow((on, identity: string) =>
+  on.selectFrom('alerts').select(alertViews.all).where('identity', '=', identity),
 )
-
-// The status is a literal: the partial index on firing alerts covers only queries that repeat its condition.
-const countFiringOf = readRow((on, weight: AlertWeight, limit: number) =>
-  on
-    .selectFrom(
-      on
-        .selectFrom('alerts')
-        .select('weight')
-        .where('status', '=', sql.lit('firing'))
-        .where('weight', '=', weight)
-        .limit(limit)
-        .as('counted'),
-    )
-    .select((row) => row.fn.countAll<number>().as('alerts')),
-)
-
-type Origin = Pick<Alert, 'firstAt' | 'createdBy' | 'firstWeight'>
 
 const findOrigin = readRow((on, id: string) =>
   on
@@ -155,31 +78,36 @@ const shareByIdentity = readRow((on, key: string) =>
     .forShare(),
 )
 
-const due = readRows((on, now: number, limit: number) =>
-  on.selectFrom('alerts').select('id').where('due_at', '<=', now).orderBy('due_at').limit(limit),
+/** The ids of alerts whose time has come, the longest overdue first. */
+export const listDueAlerts = readRows(
+  (on, now: number, limit: number) =>
+    on.selectFrom('alerts').select('id').where('due_at', '<=', now).orderBy('due_at').limit(limit),
+  ({ id }) => id,
 )
 
 interface FarTimes {
   readonly now: number
   readonly acknowledgedUntil: number
   readonly frozenUntil: number
-  readonly limit: number
 }
 
-const tooFar = readRows((on, farTimes: FarTimes) =>
-  on
-    .selectFrom('alerts')
-    .select('id')
-    .where('due_at', '>', farTimes.now)
-    .where((row) =>
-      row.or([
-        row('acknowledged_until', '>', farTimes.acknowledgedUntil),
-        row.and([row('status', '=', 'frozen'), row('due_at', '>', farTimes.frozenUntil)]),
-        row(sql<number>`repeat_at - repeat_every_ms`, '>', farTimes.now),
-      ]),
-    )
-    .orderBy('due_at')
-    .limit(farTimes.limit),
+/** The ids of alerts with a later time than these, which was written before the clock was set back. */
+export const listFarAlerts = readRows(
+  (on, times: FarTimes, limit: number) =>
+    on
+      .selectFrom('alerts')
+      .select('id')
+      .where('due_at', '>', times.now)
+      .where((row) =>
+        row.or([
+          row('acknowledged_until', '>', times.acknowledgedUntil),
+          row.and([row('status', '=', 'frozen'), row('due_at', '>', times.frozenUntil)]),
+          row(sql<number>`repeat_at - repeat_every_ms`, '>', times.now),
+        ]),
+      )
+      .orderBy('due_at')
+      .limit(limit),
+  ({ id }) => id,
 )
 
 /** What a report touches: its alert, the one that inhibits it, and the one that it inhibits. */
@@ -193,11 +121,11 @@ export function reportedRows(report: Report): TouchedRow[] {
  * concurrent one of the same identity.
  */
 export async function insertAlert(tx: Tx, alert: Alert): Promise<boolean> {
-  return await insert(tx, { ...alert, identity: identityOf(alert), dueAt: dueAt(alert) })
+  return insertRow(tx, { ...alert, identity: identityOf(alert), dueAt: dueAt(alert) })
 }
 
 export const findAlert = readRow((on, id: string) =>
-  on.selectFrom('alerts').select(VIEW).where('id', '=', id),
+  on.selectFrom('alerts').select(alertViews.all).where('id', '=', id),
 )
 
 /** Finds the alert with that `alarm_id`. */
@@ -205,10 +133,23 @@ export function findAlarm(queries: Queries, alarmId: string): Promise<AlertView 
   return findByIdentity(queries, keyOf(alarmId))
 }
 
+// The status is a literal: the partial index on firing alerts covers only queries that repeat its condition.
 /** The number of firing alerts of a weight, counted up to `limit`. */
-export async function countFiring(queries: Queries, weight: AlertWeight, limit: number): Promise<number> {
-  return (await countFiringOf(queries, weight, limit))?.alerts ?? 0
-}
+export const countFiring = readRow(
+  (on, weight: AlertWeight, limit: number) =>
+    on
+      .selectFrom(
+        on
+          .selectFrom('alerts')
+          .select('weight')
+          .where('status', '=', sql.lit('firing'))
+          .where('weight', '=', weight)
+          .limit(limit)
+          .as('counted'),
+      )
+      .select((row) => row.fn.countAll<number>().as('alerts')),
+  ({ alerts: count }) => count,
+)
 
 /** Finds the alert of a report and locks it until the end of the transaction. */
 export function lockReported(tx: Tx, report: Report): Promise<Alert | undefined> {
@@ -242,7 +183,7 @@ export async function findOpenAlarms(queries: Queries, alarmIds: readonly string
   if (alarmIds.length === 0) return []
   return db(queries)
     .selectFrom('alerts')
-    .select(VIEW)
+    .select(alertViews.all)
     .where('identity', 'in', alarmIds.map(keyOf))
     .where('weight', '>', 0)
     .execute()
@@ -251,16 +192,6 @@ export async function findOpenAlarms(queries: Queries, alarmIds: readonly string
 /** Finds the alert with that `alarm_id` and locks it until the end of the transaction. */
 export function lockAlarm(tx: Tx, alarmId: string): Promise<Alert | undefined> {
   return lockByIdentity(tx, keyOf(alarmId))
-}
-
-/** The ids of alerts whose time has come, the longest overdue first. */
-export async function listDueAlerts(queries: Queries, now: number, limit: number): Promise<string[]> {
-  return (await due(queries, now, limit)).map(({ id }) => id)
-}
-
-/** The ids of alerts with a time that is later than those, which was written before the clock was set back. */
-export async function listFarAlerts(queries: Queries, times: FarTimes): Promise<string[]> {
-  return (await tooFar(queries, times)).map(({ id }) => id)
 }
 
 /** Locks alerts, except those that another transaction has locked. */
@@ -280,7 +211,7 @@ export async function lockFree(tx: Tx, ids: readonly string[]): Promise<Alert[]>
 export const listFiring = readRows((on, after: number, limit: number) =>
   on
     .selectFrom('alerts')
-    .select([...VIEW, 'seq'])
+    .select([...alertViews.all, 'seq'])
     .where('status', '=', 'firing')
     .where('seq', '>', after)
     .orderBy('seq')
@@ -289,11 +220,11 @@ export const listFiring = readRows((on, after: number, limit: number) =>
 
 /** Writes a changed alert; the transaction must have locked it. */
 export async function updateAlert(tx: Tx, alert: Alert): Promise<void> {
-  await update(tx, { ...alert, dueAt: dueAt(alert) })
+  await updateRow(tx, { ...alert, dueAt: dueAt(alert) })
 }
 
-const insertEntry = changeRows((on, row: NewRowOf<typeof alertHistory>) =>
-  on.insertInto('alert_history').values(alertHistory.values(row)),
+const insertEntry = changeRows((on, entry: NewRowOf<typeof alertHistory>) =>
+  on.insertInto('alert_history').values(alertHistory.values(entry)),
 )
 
 /** Writes one line of the history; the first report has none, because the row of the alert records it. */
@@ -302,13 +233,14 @@ export async function insertHistory(tx: Tx, alertId: string, entry: ChangeEntry)
   await insertEntry(tx, { alertId, at, fromStatus, toStatus, weight, actor, note, cause })
 }
 
-const pageOfHistory = pages(
+const listChanges = pages(
   { table: 'alert_history', createdAt: 'at', size: sizeOf('note') },
   (on) =>
     on
       .selectFrom('alert_history')
       .select(['seq', 'at', 'from_status as from', 'to_status as to', 'weight', 'actor', 'note', 'cause']),
   { alertId: (query, alertId: string) => query.where('alert_id', '=', alertId) },
+  alertHistory.decode,
 )
 
 /** Oldest first; undefined if there is no such alert. */
@@ -320,19 +252,19 @@ export async function listHistory(
   const origin = await findOrigin(queries, alertId)
   if (!origin) return undefined
   const { limit, after, createdFrom = 0, createdTo = Infinity } = page
-  const changes = mapPage(
-    await pageOfHistory(queries, { alertId }, { ...page, order: OLDEST_FIRST }),
-    alertHistory.decode,
-  )
-  const line = firstLine(origin)
-  if (after || line.at < createdFrom || line.at >= createdTo) return changes
-  const entries: (HistoryEntry & { seq: number })[] = [line, ...changes.items]
-  return entries.length > limit
-    ? pageOf<HistoryEntry & { seq: number }, 'seq'>(entries, limit, OLDEST_FIRST, 'alert_history')
-    : { items: entries, next: changes.next }
+  const changes = await listChanges(queries, { alertId }, { ...page, order: OLDEST_FIRST })
+  const first = firstEntry(origin)
+  if (after || first.at < createdFrom || first.at >= createdTo) return changes
+  const entries: (HistoryEntry & { seq: number })[] = [first, ...changes.items]
+  if (entries.length <= limit) return { items: entries, next: changes.next }
+  return pageOf<HistoryEntry & { seq: number }, 'seq'>(entries, limit, OLDEST_FIRST, 'alert_history')
 }
 
-function firstLine({ firstAt: at, createdBy: actor, firstWeight: weight }: Origin) {
+function firstEntry({
+  firstAt: at,
+  createdBy: actor,
+  firstWeight: weight,
+}: Pick<Alert, 'firstAt' | 'createdBy' | 'firstWeight'>) {
   return {
     seq: 0,
     at,
@@ -346,11 +278,11 @@ function firstLine({ firstAt: at, createdBy: actor, firstWeight: weight }: Origi
 }
 
 /** Removes one batch of alerts that have recovered before that time; returns how many. */
-export async function deleteRecovered(tx: Tx, before: number, limit: number): Promise<number> {
-  const { numDeletedRows } = await db(tx)
+export const deleteRecovered = changeRows((on, before: number, limit: number) =>
+  on
     .deleteFrom('alerts')
-    .where('id', 'in', (of) =>
-      of
+    .where('id', 'in', (subquery) =>
+      subquery
         .selectFrom('alerts')
         .select('id')
         .where('recovered_at', '<', before)
@@ -360,60 +292,39 @@ export async function deleteRecovered(tx: Tx, before: number, limit: number): Pr
         .limit(limit)
         .forUpdate()
         .skipLocked(),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
-const extendGroup = changeRows((on, row: NewRowOf<typeof alertGroups>) =>
-  on
-    .insertInto('alert_groups')
-    .values(alertGroups.values(row))
-    .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet({ fires_until: row.firesUntil, is_truncated: row.isTruncated }),
     ),
 )
 
-const findGroupBefore = readRow((on, before: number) =>
+/** The alerts of that group fire until then, unless they are resolved or the group is heard of again. */
+export const saveGroup = changeRows((on, group: NewRowOf<typeof alertGroups>) =>
+  on
+    .insertInto('alert_groups')
+    .values(alertGroups.values(group))
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet(alertGroups.set(group, 'firesUntil', 'isTruncated')),
+    ),
+)
+
+/** The ids of groups whose last notification was not whole. */
+export const listTruncated = readRows(
+  (on) => on.selectFrom('alert_groups').select('id').where('is_truncated', '=', 1),
+  ({ id }) => id,
+)
+
+/** Until when the alerts of a group fire; undefined if it was not heard of for so long that it was removed. */
+export const findGroupEnd = readRow(
+  (on, id: string) => on.selectFrom('alert_groups').select('fires_until as firesUntil').where('id', '=', id),
+  ({ firesUntil }) => firesUntil,
+)
+
+/** A group whose alerts have expired before that time. */
+export const findExpiredGroup = readRow((on, before: number) =>
   on.selectFrom('alert_groups').select('id').where('fires_until', '<', before).limit(1),
 )
 
-const findGroup = readRow((on, id: string) =>
-  on.selectFrom('alert_groups').select('fires_until as firesUntil').where('id', '=', id),
+export const deleteExpiredGroups = changeRows((on, before: number) =>
+  on.deleteFrom('alert_groups').where('fires_until', '<', before),
 )
-
-/** The alerts of that group fire until then, unless they are resolved or the group is heard of again. */
-export async function saveGroup(
-  tx: Tx,
-  group: { readonly id: string; readonly firesUntil: number; readonly isTruncated: boolean },
-): Promise<void> {
-  await extendGroup(tx, { ...group, isTruncated: group.isTruncated ? (1 as const) : (0 as const) })
-}
-
-/** The groups whose last notification was not whole. */
-export async function listTruncated(queries: Queries): Promise<string[]> {
-  const rows = await db(queries)
-    .selectFrom('alert_groups')
-    .select('id')
-    .where('is_truncated', '=', 1)
-    .execute()
-  return rows.map(({ id }) => id)
-}
-
-/** Until when the alerts of a group fire; undefined if it was not heard of for so long that it was removed. */
-export async function findGroupEnd(queries: Queries, id: string): Promise<number | undefined> {
-  return (await findGroup(queries, id))?.firesUntil
-}
-
-/** Whether there is a group whose alerts have expired before that time. */
-export async function hasGroupBefore(queries: Queries, before: number): Promise<boolean> {
-  return (await findGroupBefore(queries, before)) !== undefined
-}
-
-/** Removes the groups whose alerts have expired before that time. */
-export async function deleteGroups(tx: Tx, before: number): Promise<void> {
-  await db(tx).deleteFrom('alert_groups').where('fires_until', '<', before).execute()
-}
 
 /** The query that counts the alerts of each status. It reads a whole index, so it runs with `readAside`. */
 export function countAlerts(queries: Queries) {
@@ -423,32 +334,18 @@ export function countAlerts(queries: Queries) {
     .groupBy('status')
 }
 
-export interface AlertFilter {
-  readonly status?: AlertStatus | readonly AlertStatus[]
-  readonly level?: AlertLevel
-  readonly severity?: Severity
-  readonly source?: string
-  /** Contained in the title, the source, the alarm id or the address of the server. */
-  readonly text?: string
-}
-
 /** Sorts by the current severity: an alert whose severity changes while the pages are read may be skipped or repeated. */
-export const MOST_SEVERE_FIRST: PageOrder<'weight' | 'seq'> = {
-  name: 'severity',
-  keys: [
-    { name: 'weight', type: 'integer', direction: 'desc' },
-    { name: 'seq', type: 'integer', direction: 'desc' },
-  ],
-}
+export const MOST_SEVERE_FIRST = orderByIntegers('severity', 'desc', ['weight', 'seq'])
 
-const readAlerts = pages(
+/** Newest first, by the time of the first report, unless the page has another order. */
+export const listAlerts = pages(
   {
     table: 'alerts',
     createdAt: 'first_at',
     literals: ['severity'],
     size: sizeOf('title', 'body', 'labels', 'generator_url'),
   },
-  (on) => on.selectFrom('alerts').select([...VIEW, 'seq']),
+  (on) => on.selectFrom('alerts').select([...alertViews.all, 'seq']),
   {
     status: (query, status: AlertStatus) => query.where('status', '=', status),
     level: (query, level: AlertLevel) => query.where('level', '=', level),
@@ -458,10 +355,7 @@ const readAlerts = pages(
   },
 )
 
-/** Newest first, by the time of the first report, unless the page has another order. */
-export function listAlerts(reads: Reads, filter: AlertFilter, page: PageRequest<'weight' | 'seq'>) {
-  return readAlerts(reads, eachStatus(filter), page)
-}
+export type AlertFilter = ListFilter<typeof listAlerts>
 
 /**
  * The identity of an alert as one text (docs/specification.md, Alerts). Source, title and address are hashed, so that

@@ -1,12 +1,10 @@
 import { defineColumns, flag, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
-import type { NoteCause } from './transitions.ts'
 import type { AlertLevel, AlertStatus, AlertWeight, Freeze, Swing } from './model.ts'
+import type { NoteCause } from './transitions.ts'
 
-export const alerts = defineColumns({
-  seq: generated(),
+/** The columns of an `AlertView`. */
+const VIEW = {
   id: text(),
-  /** Reports with the same identity belong to the same alert (docs/specification.md, Alerts). */
-  identity: text(),
   alarmId: text().nullable(),
   source: text(),
   title: text(),
@@ -19,6 +17,20 @@ export const alerts = defineColumns({
   firstAt: integer(),
   lastAt: integer(),
   recoveredAt: integer().nullable(),
+  runbookUrl: text().nullable(),
+  startsAt: integer().nullable(),
+  generatorUrl: text().nullable(),
+  labels: text().nullable(),
+  version: integer(),
+}
+
+export const alertViews = defineColumns(VIEW)
+
+export const alerts = defineColumns({
+  seq: generated(),
+  /** Reports with the same identity belong to the same alert (docs/specification.md, Alerts). */
+  identity: text(),
+  ...VIEW,
   createdBy: text(),
   firstWeight: integer<AlertWeight>(),
   reports: integer(),
@@ -30,16 +42,10 @@ export const alerts = defineColumns({
   swings: json<readonly Swing[]>(),
   freeze: json<Freeze>().nullable(),
   groupId: text().nullable(),
-  /** The labels of the alert, as JSON; null for a report without labels. */
-  labels: text().nullable(),
   repeatEveryMs: integer().nullable(),
   repeatAt: integer().nullable(),
-  runbookUrl: text().nullable(),
-  startsAt: integer().nullable(),
-  generatorUrl: text().nullable(),
   /** When the alert changes by itself; null if it waits for a report or a user. */
   dueAt: integer().nullable(),
-  version: integer(),
 })
 
 /** Every change after the first report, which the row of the alert itself records. */
@@ -61,7 +67,7 @@ export const alertGroups = defineColumns({
   /** Until then its alerts fire, unless they are resolved. */
   firesUntil: integer(),
   /** Whether its last notification was not whole. */
-  isTruncated: integer<0 | 1>(),
+  isTruncated: flag(),
 })
 
 export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({

@@ -8,7 +8,7 @@ import {
   applyFurtherReport,
   applyTime,
   applyUnfreeze,
-  type Cause,
+  type ChangeOrigin,
   type AlertTransition,
 } from './transitions.ts'
 import type { Alert, AlertStatus, AlertWeight } from './model.ts'
@@ -142,14 +142,18 @@ const steps = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-function judgeStep(alert: Alert, step: Exclude<Step, { kind: 'wait' }>, cause: Cause): AlertTransition[] {
+function judgeStep(
+  alert: Alert,
+  step: Exclude<Step, { kind: 'wait' }>,
+  cause: ChangeOrigin,
+): AlertTransition[] {
   switch (step.kind) {
     case 'report':
       return applyFurtherReport(alert, reportOf(step.weight), cause)
     case 'recover':
       return applyRecovery(alert, cause)
     case 'acknowledge':
-      return applyAcknowledgement(alert, { until: cause.at + ACKNOWLEDGE_FOR, comment: null }, cause)
+      return applyAcknowledgement(alert, cause.at + ACKNOWLEDGE_FOR, null, cause)
     case 'unfreeze':
       return applyUnfreeze(alert, cause)
     case 'pass':

@@ -57,10 +57,7 @@ describe('an acknowledgement', () => {
 
   it('of an alert that does not fire does nothing', () => {
     assert.equal(changesOf(judgeAll([0, 'CLOSE'], [1, 'acknowledge']).at(-1) ?? []), '')
-    assert.deepEqual(
-      applyAcknowledgement(frozenAlert(), { until: 1, comment: null }, { at: 6_000, actor: 'anna' }),
-      [],
-    )
+    assert.deepEqual(applyAcknowledgement(frozenAlert(), 1, null, { at: 6_000, actor: 'anna' }), [])
   })
 
   it('passes on a rise that it covers, for the decisions', () => {
@@ -73,7 +70,7 @@ describe('an acknowledgement', () => {
 
   it('writes its comment to the history', () => {
     const cause = { at: 2_000, actor: 'anna' }
-    const [transition] = applyAcknowledgement(alertAfter('ERROR'), { until: 9_000, comment: 'On it.' }, cause)
+    const [transition] = applyAcknowledgement(alertAfter('ERROR'), 9_000, 'On it.', cause)
     assert.deepEqual(transition?.entry, {
       ...cause,
       from: 'firing',

@@ -1,6 +1,6 @@
 import type { SentenceCause } from '../../kernel/errors.ts'
 import { formatCount } from '../../kernel/text.ts'
-import { isDueAt } from '../../kernel/time.ts'
+import { HOUR, isDueAt } from '../../kernel/time.ts'
 import {
   type AlertEvent,
   levelOf,
@@ -11,13 +11,14 @@ import {
   type Alert,
   type AlertStatus,
   type AlertWeight,
+  type Freeze,
   type Report,
+  type Swing,
 } from './model.ts'
-import { addSwing, FREEZE_MS, freezeFor, isSwing, prolong } from './freeze.ts'
 import type { AlertOccasion } from './occasion.ts'
 
 /** When something happens to an alert, and who does it. */
-export interface Cause {
+export interface ChangeOrigin {
   readonly at: number
   readonly actor: string
 }
@@ -30,7 +31,7 @@ export const NOTE_CAUSES = ['swings', 'acknowledgement_lapsed'] as const
 export type NoteCause = SentenceCause<(typeof NOTE_CAUSES)[number]>
 
 /** One line of the history of an alert; `from` is null for its first report. */
-export interface HistoryEntry extends Cause {
+export interface HistoryEntry extends ChangeOrigin {
   readonly from: AlertStatus | null
   readonly to: AlertStatus
   readonly weight: AlertWeight
@@ -39,15 +40,16 @@ export interface HistoryEntry extends Cause {
   readonly cause: NoteCause | null
 }
 
-export const ALERT_CHANGES = [
-  'raised',
-  'risen',
-  'acknowledged',
-  'lapsed',
-  'recovered',
-  'frozen',
-  'unfrozen',
-] as const
+/** The changes of alerts: the event of each, and its log line. */
+export const ALERT_CHANGES = {
+  raised: { event: 'raised', message: 'alert raised' },
+  risen: { event: 'raised', message: 'alert raised to a higher weight' },
+  acknowledged: { event: 'acknowledged', message: 'alert acknowledged' },
+  lapsed: { event: 'raised', message: 'the acknowledgement of an alert has lapsed' },
+  recovered: { event: 'recovered', message: 'alert recovered' },
+  frozen: { event: 'frozen', message: 'alert frozen' },
+  unfrozen: { event: 'unfrozen', message: 'alert unfrozen' },
+} as const satisfies Readonly<Record<string, { readonly event: AlertEvent; readonly message: string }>>
 
 /** A line after the first one. */
 export interface ChangeEntry extends HistoryEntry {
@@ -55,7 +57,7 @@ export interface ChangeEntry extends HistoryEntry {
 }
 
 /** What a change has done to an alert; `repeated` changes only its count, its texts or a lower weight. */
-export type AlertChange = (typeof ALERT_CHANGES)[number] | 'repeated'
+export type AlertChange = keyof typeof ALERT_CHANGES | 'repeated'
 
 /** The result of a report, an action of a user or the passing of time: the changed alert, and what has to be recorded. */
 export interface AlertTransition {
@@ -68,64 +70,63 @@ export interface AlertTransition {
   readonly occasion: AlertOccasion | null
 }
 
-const EVENT_OF = {
-  raised: 'raised',
-  risen: 'raised',
-  acknowledged: 'acknowledged',
-  lapsed: 'raised',
-  recovered: 'recovered',
-  frozen: 'frozen',
-  unfrozen: 'unfrozen',
-} as const satisfies Record<Exclude<AlertChange, 'repeated'>, AlertEvent>
+/** An alert is frozen until an hour has passed without a swing (docs/specification.md, Alerts). */
+export const FREEZE_MS = HOUR
+const WINDOW_MS = HOUR
+const SWINGS_TO_FREEZE = 4
 
 /** Applies the first report of an alert. */
-export function applyFirstReport(report: Report, id: string, cause: Cause): AlertTransition {
-  const before = unreportedAlert(report, id, cause)
-  const transition = enter(before, withReport(before, report, cause.at), cause)
+export function applyFirstReport(report: Report, id: string, origin: ChangeOrigin): AlertTransition {
+  const before = unreportedAlert(report, id, origin)
+  const transition = enter(before, withReport(before, report, origin.at), origin)
   const alert = { ...transition.alert, firstWeight: transition.alert.weight }
   const change = alert.weight === 0 ? 'recovered' : 'raised'
   return { ...transition, alert, change, events: [change], entry: null }
 }
 
 /** Applies a further report, after the changes that were due before it. */
-export function applyFurtherReport(alert: Alert, report: Report, cause: Cause): AlertTransition[] {
-  return afterTime(alert, cause.at, (current) => [
-    enter(current, withReport(current, report, cause.at), cause),
+export function applyFurtherReport(alert: Alert, report: Report, origin: ChangeOrigin): AlertTransition[] {
+  return afterTime(alert, origin.at, (current) => [
+    enter(current, withReport(current, report, origin.at), origin),
   ])
 }
 
 /** Applies an acknowledgement. Returns no transition unless the alert fires. */
 export function applyAcknowledgement(
   alert: Alert,
-  { until, comment }: { readonly until: number; readonly comment: string | null },
-  cause: Cause,
+  until: number,
+  comment: string | null,
+  origin: ChangeOrigin,
 ): AlertTransition[] {
-  return afterTime(alert, cause.at, (current) => {
+  return afterTime(alert, origin.at, (current) => {
     if (current.status !== 'firing') return []
     const memory = { acknowledgedWeight: current.weight, acknowledgedUntil: until }
     const after: Alert = { ...current, ...memory, status: 'acknowledged' }
-    return [transitionOf('acknowledged', current, after, cause, { note: comment })]
+    return [transitionOf('acknowledged', current, after, origin, { note: comment })]
   })
 }
 
 /** Applies a recovery by a user. Returns no transition if the alert is recovered already. */
-export function applyRecovery(alert: Alert, cause: Cause): AlertTransition[] {
-  return afterTime(alert, cause.at, (current) => {
+export function applyRecovery(alert: Alert, origin: ChangeOrigin): AlertTransition[] {
+  return afterTime(alert, origin.at, (current) => {
     if (current.status === 'recovered') return []
-    if (current.status === 'frozen') return [recoverFrozen(current, cause)]
-    const recovered = withRecovery(current, cause.at)
-    if (!isSwing(current, recovered)) return [enter(current, recovered, cause)]
+    if (current.status === 'frozen') return [recoverFrozen(current, origin)]
+    const recovered = withRecovery(current, origin.at)
+    if (!isSwing(current, recovered)) return [enter(current, recovered, origin)]
     // Even the fourth swing does not freeze the alert: the user has declared that it is over.
-    const swings = addSwing(current, cause.at)
-    const after = withStatus({ ...recovered, swings: freezeFor(swings, cause.at) ? [] : swings }, 'recovered')
-    return [transitionOf('recovered', current, after, cause, { occasion: { kind: 'recovered' } })]
+    const swings = addSwing(current, origin.at)
+    const after = withStatus(
+      { ...recovered, swings: freezeFor(swings, origin.at) ? [] : swings },
+      'recovered',
+    )
+    return [transitionOf('recovered', current, after, origin, { occasion: { kind: 'recovered' } })]
   })
 }
 
 /** Applies the end of a freeze by a user. Returns no transition if the alert is not frozen. */
-export function applyUnfreeze(alert: Alert, cause: Cause): AlertTransition[] {
-  return afterTime(alert, cause.at, (current) =>
-    current.status === 'frozen' ? [unfreeze(current, cause)] : [],
+export function applyUnfreeze(alert: Alert, origin: ChangeOrigin): AlertTransition[] {
+  return afterTime(alert, origin.at, (current) =>
+    current.status === 'frozen' ? [unfreeze(current, origin)] : [],
   )
 }
 
@@ -149,8 +150,8 @@ function nearTime<T extends number | null>(time: T, at: number, longestMs: numbe
 
 /** Applies the changes that are due at this time. Returns no transition if nothing is due. */
 export function applyTime(alert: Alert, at: number): AlertTransition[] {
-  const cause = { at, actor: WORKER }
-  if (alert.weight > 0 && isDue(alert.expiresAt, at)) return [enter(alert, withRecovery(alert, at), cause)]
+  const origin = { at, actor: WORKER }
+  if (alert.weight > 0 && isDue(alert.expiresAt, at)) return [enter(alert, withRecovery(alert, at), origin)]
   return afterTime(alert, at, (current) =>
     isDue(current.repeatAt, at) ? [repetitionOf(withRepetition(current, at), { kind: 'repeated' })] : [],
   )
@@ -161,10 +162,10 @@ export function applyTime(alert: Alert, at: number): AlertTransition[] {
  * report that comes late is still a report of the alert.
  */
 function afterTime(alert: Alert, at: number, next: (current: Alert) => AlertTransition[]): AlertTransition[] {
-  const cause = { at, actor: WORKER }
-  if (alert.status === 'frozen' && isDue(alert.freeze?.until, at)) return chain(unfreeze(alert, cause), next)
+  const origin = { at, actor: WORKER }
+  if (alert.status === 'frozen' && isDue(alert.freeze?.until, at)) return chain(unfreeze(alert, origin), next)
   if (alert.status === 'acknowledged' && isDue(alert.acknowledgedUntil, at))
-    return chain(lapse(alert, cause), next)
+    return chain(lapse(alert, origin), next)
   return next(alert)
 }
 
@@ -177,49 +178,73 @@ function isDue(time: number | null | undefined, at: number): boolean {
 }
 
 /** Changes the status of the alert to that of its new weight; `next` has the new weight and the old status. */
-function enter(before: Alert, next: Alert, cause: Cause): AlertTransition {
+function enter(before: Alert, next: Alert, origin: ChangeOrigin): AlertTransition {
   const occasion = occasionOf(before, next)
-  const swings = isSwing(before, next) ? addSwing(before, cause.at) : before.swings
+  const swings = isSwing(before, next) ? addSwing(before, origin.at) : before.swings
   if (before.status === 'frozen')
-    return repetitionOf(isSwing(before, next) ? withProlongedFreeze(next, cause.at) : next, occasion)
-  const freeze = swings === before.swings ? undefined : freezeFor(swings, cause.at)
-  if (freeze) return freezeNow(before, { ...next, freeze, swings: [] }, cause)
+    return repetitionOf(isSwing(before, next) ? withLongerFreeze(next, origin.at) : next, occasion)
+  const freeze = swings === before.swings ? undefined : freezeFor(swings, origin.at)
+  if (freeze) return freezeNow(before, { ...next, freeze, swings: [] }, origin)
   const after = withStatus({ ...next, swings }, statusAfter(before, next.weight))
   const change = changeOf(before, after)
   return change === 'repeated'
-    ? repetitionOf(after.repeatAt === null ? withRepetition(after, cause.at) : after, occasion)
-    : transitionOf(change, before, after, cause, { occasion })
+    ? repetitionOf(after.repeatAt === null ? withRepetition(after, origin.at) : after, occasion)
+    : transitionOf(change, before, after, origin, { occasion })
 }
 
-function withProlongedFreeze(alert: Alert, at: number): Alert {
-  return { ...alert, freeze: alert.freeze && prolong(alert.freeze, at) }
+/**
+ * Whether a change of the weight is a swing: a direct change between recovered and CRITICAL. The first CRITICAL report of
+ * an alert is not a swing.
+ */
+function isSwing(before: Alert, after: Alert): boolean {
+  if (before.weight === 6) return after.weight === 0
+  return before.weight === 0 && after.weight === 6 && before.wasCritical
 }
 
-function freezeNow(before: Alert, next: Alert, cause: Cause): AlertTransition {
+/** The swings of the last hour and a new one. A swing that is exactly an hour old does not count. */
+function addSwing({ swings, reports }: Alert, at: number): readonly Swing[] {
+  // One report less: the one that led to the state before the swing is a part of the freeze.
+  const swing = { at, reportsBefore: Math.max(reports - 1, 0) }
+  return [...swings.filter((each) => each.at > at - WINDOW_MS), swing]
+}
+
+/** The freeze that these swings of the last hour cause; undefined if there are too few. */
+function freezeFor(swings: readonly Swing[], at: number): Freeze | undefined {
+  const [earliest] = swings
+  if (!earliest || swings.length < SWINGS_TO_FREEZE) return undefined
+  return { until: at + FREEZE_MS, swings: swings.length, reportsBefore: earliest.reportsBefore }
+}
+
+/** The alert after one more swing during its freeze. */
+function withLongerFreeze(alert: Alert, at: number): Alert {
+  const { freeze } = alert
+  return { ...alert, freeze: freeze && { ...freeze, until: at + FREEZE_MS, swings: freeze.swings + 1 } }
+}
+
+function freezeNow(before: Alert, next: Alert, origin: ChangeOrigin): AlertTransition {
   const after = withStatus(next, 'frozen')
-  return transitionOf('frozen', before, after, cause, { ...freezeDetails('frozen', after) })
+  return transitionOf('frozen', before, after, origin, freezeDetails('frozen', after))
 }
 
 /** Gives the alert the state of its last report. */
-function unfreeze(before: Alert, cause: Cause): AlertTransition {
+function unfreeze(before: Alert, origin: ChangeOrigin): AlertTransition {
   const status = before.weight === 0 ? 'recovered' : 'firing'
   const after = withStatus({ ...before, freeze: null }, status)
-  return transitionOf('unfrozen', before, after, cause, freezeDetails('unfrozen', before))
+  return transitionOf('unfrozen', before, after, origin, freezeDetails('unfrozen', before))
 }
 
-function recoverFrozen(before: Alert, cause: Cause): AlertTransition {
-  const after = withStatus({ ...withRecovery(before, cause.at), freeze: null }, 'recovered')
-  const transition = transitionOf('recovered', before, after, cause, freezeDetails('unfrozen', before))
+function recoverFrozen(before: Alert, origin: ChangeOrigin): AlertTransition {
+  const after = withStatus({ ...withRecovery(before, origin.at), freeze: null }, 'recovered')
+  const transition = transitionOf('recovered', before, after, origin, freezeDetails('unfrozen', before))
   return { ...transition, events: ['unfrozen', 'recovered'] }
 }
 
 function freezeDetails(kind: 'frozen' | 'unfrozen', { freeze, reports: total }: Alert) {
   const swings = freeze?.swings ?? 0
   const reports = total - (freeze?.reportsBefore ?? 0)
-  const note = swingsText(swings, reports)
   return {
-    note,
-    because: { code: 'swings', values: { swings, reports } },
+    note: swingsText(swings, reports),
+    cause: { code: 'swings', values: { swings, reports } },
     occasion: { kind, swings, reports },
   } as const
 }
@@ -229,33 +254,27 @@ export function swingsText(swings: number, reports: number): string {
   return `${formatCount(swings, 'swing')} in ${formatCount(reports, 'report')}`
 }
 
-function lapse(before: Alert, cause: Cause): AlertTransition {
-  const note = 'the acknowledgement has lapsed'
-  const occasion = { kind: 'acknowledgement_lapsed' } as const
-  return transitionOf('lapsed', before, withStatus(before, 'firing'), cause, {
-    note,
-    because: { code: 'acknowledgement_lapsed', values: {} },
-    occasion,
+function lapse(before: Alert, origin: ChangeOrigin): AlertTransition {
+  return transitionOf('lapsed', before, withStatus(before, 'firing'), origin, {
+    note: 'the acknowledgement has lapsed',
+    cause: { code: 'acknowledgement_lapsed', values: {} },
+    occasion: { kind: 'acknowledgement_lapsed' },
   })
 }
+
+type ChangeDetails = Partial<Pick<ChangeEntry, 'note' | 'cause'> & Pick<AlertTransition, 'occasion'>>
 
 function transitionOf(
   change: Exclude<AlertChange, 'repeated'>,
   before: Alert,
   changed: Alert,
-  cause: Cause,
-  {
-    note = null,
-    because = null,
-    occasion = null,
-  }: Partial<Pick<ChangeEntry, 'note'> & Pick<AlertTransition, 'occasion'>> & {
-    readonly because?: NoteCause | null
-  },
+  origin: ChangeOrigin,
+  { note = null, cause = null, occasion = null }: ChangeDetails,
 ): AlertTransition {
-  const alert = withRepetition(changed, cause.at)
+  const alert = withRepetition(changed, origin.at)
   const { weight, status: to } = alert
-  const entry = { ...cause, from: before.status, to, weight, note, cause: because }
-  return { alert, change, events: [EVENT_OF[change]], entry, occasion }
+  const entry = { ...origin, from: before.status, to, weight, note, cause }
+  return { alert, change, events: [ALERT_CHANGES[change].event], entry, occasion }
 }
 
 function repetitionOf(alert: Alert, occasion: AlertOccasion | null): AlertTransition {
@@ -326,11 +345,11 @@ function withReport(alert: Alert, report: Report, at: number): Alert {
 }
 
 /** While it fires, the earliest start counts, as in an Alertmanager. */
-function startOf({ weight, startsAt, firstAt }: Alert, given: number): number {
-  return weight > 0 ? Math.min(startsAt ?? firstAt, given) : given
+function startOf({ weight, startsAt, firstAt }: Alert, reportedStart: number): number {
+  return weight > 0 ? Math.min(startsAt ?? firstAt, reportedStart) : reportedStart
 }
 
-function unreportedAlert(report: Report, id: string, { at, actor }: Cause): Alert {
+function unreportedAlert(report: Report, id: string, { at, actor }: ChangeOrigin): Alert {
   const { alarmId, source, title, body, serverAddr } = report
   return {
     id,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { runBatches, type Job } from '../../kernel/job.ts'
+import { batchJob, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { HOUR, SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
@@ -59,9 +59,5 @@ function auditSealJob(seals: AuditSeals, metrics: Metrics): Job {
 
 /** Removes whole sealed pages that are older than `keepMs`. */
 function auditPruneJob(seals: AuditSeals, clock: Clock, keepMs: number): Job {
-  return {
-    name: 'audit-prune',
-    everyMs: HOUR,
-    run: (signal) => runBatches(signal, () => seals.prune(clock.now() - keepMs)),
-  }
+  return batchJob('audit-prune', HOUR, () => seals.prune(clock.now() - keepMs))
 }

@@ -3,7 +3,7 @@ import { AUDIT_ACTOR_KINDS, AUDIT_OUTCOMES } from '../../kernel/audit.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { OLDEST_FIRST } from '../../kernel/page.ts'
 import { encoderOf, parseTime } from '../../wire/codec.ts'
-import { encodePage, PageOf, parsePage, TimedPageQuery } from '../../wire/page.ts'
+import { encodePage, PageOf, PageQuery, parsePage } from '../../wire/page.ts'
 import { ok, type Route, routeOf } from '../../wire/route.ts'
 import { checkedPattern, Fields, GivenTime, Nullable, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import type { StreamBody } from '../../wire/stream.ts'
@@ -52,9 +52,7 @@ const AuditEntrySchema = Fields(
   { $id: 'AuditEntry' },
 )
 
-const EntryPage = PageOf(AuditEntrySchema)
-
-const Filter = {
+const FilterSchema = Fields({
   actor: Type.Optional(
     Text({ minLength: 1, maxLength: 254, description: 'The id of whoever did it, or the name.' }),
   ),
@@ -73,10 +71,9 @@ const Filter = {
   ),
   from: Type.Optional(GivenTime('Only rows of this time or later. RFC 3339; write `+` as `%2B`.')),
   to: Type.Optional(GivenTime('Only rows before this time. RFC 3339; write `+` as `%2B`.')),
-}
+})
 
-const EntryQuery = Fields({ ...Filter, limit: TimedPageQuery.limit, cursor: TimedPageQuery.cursor })
-const ExportQuery = Fields(Filter)
+const EntryQuery = Fields({ ...FilterSchema.properties, ...PageQuery })
 
 const SealSchema = Fields(
   {
@@ -106,7 +103,7 @@ export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
       description: 'Also sign-ins, and calls that were refused.',
       access: AUDIT_READERS,
       query: EntryQuery,
-      answers: { 200: { description: 'A page of the audit trail.', schema: EntryPage } },
+      answers: { 200: { description: 'A page of the audit trail.', schema: PageOf(AuditEntrySchema) } },
       read: async ({ query }) => {
         const page = { ...parsePage({ ...query }), ...timesOf(query) }
         return ok(encodePage(await audit.list(filterOf(query), page), encodeEntry))
@@ -132,7 +129,7 @@ export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
       operation: 'exportAudit',
       summary: 'Read the whole audit trail as JSON lines, oldest first',
       access: AUDIT_READERS,
-      query: ExportQuery,
+      query: FilterSchema,
       answers: {
         200: { description: 'One row in each line.', schema: Type.String(), contentType: LINES },
       },
@@ -168,14 +165,14 @@ function linesOf(first: readonly TrailEntry[], others: AsyncIterable<readonly Tr
   }
 }
 
-function timesOf({ from, to }: Static<typeof ExportQuery>) {
+function timesOf({ from, to }: Static<typeof FilterSchema>) {
   return {
     ...(from !== undefined && { createdFrom: parseTime('from', from) }),
     ...(to !== undefined && { createdTo: parseTime('to', to) }),
   }
 }
 
-function filterOf({ actor, operation, target }: Static<typeof ExportQuery>): TrailFilter {
+function filterOf({ actor, operation, target }: Static<typeof FilterSchema>): TrailFilter {
   return {
     ...(actor !== undefined && { actor }),
     ...(operation !== undefined && { operation }),

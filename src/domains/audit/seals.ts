@@ -1,11 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { systemRecord, type AuditRecord } from '../../kernel/audit.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import { SettledNumbers } from '../../store/numbers.ts'
-import { readsAside, type Reads, type Store } from '../../store/store.ts'
+import { readsAside, type Reads, type ServiceDeps } from '../../store/store.ts'
 import {
   formatSeal,
   PAGE_ENTRIES,
@@ -15,15 +13,15 @@ import {
   type SealedRow,
 } from './model.ts'
 import {
-  newestChangesOf,
-  listSealKeys,
-  newestSealPage,
-  putSealPage,
+  findNewestChanges,
+  findNewestSealPage,
+  findSealPageAfter,
+  findSealPageWith,
+  findTotalSealed,
   listSealedRows,
+  listSealKeys,
+  putSealPage,
   removeSealPage,
-  sealPageAfter,
-  sealPageWith,
-  totalSealed,
   type SealPage,
 } from './store.ts'
 
@@ -39,10 +37,7 @@ export interface AuditFiles {
   keepSeal(seal: AuditSeal | undefined): void
 }
 
-export interface SealDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
+export interface SealDeps extends Pick<ServiceDeps, 'store' | 'clock' | 'logger'> {
   readonly trail: AuditTrail
   readonly files: AuditFiles
   /** How many rows a page has; {@link PAGE_ENTRIES} by default. */
@@ -116,12 +111,12 @@ export class AuditSeals {
       if (!isCut) files.keepSeal(seal)
       logger.info({ seal: formatSeal(seal) }, 'the audit trail is sealed')
     }
-    return newest?.total ?? totalSealed(store.read)
+    return newest?.total ?? (await findTotalSealed(store.read)) ?? 0
   }
 
   /** The newest seal; undefined before the first one. */
   async newest(): Promise<AuditSeal | undefined> {
-    const page = await newestSealPage(this.#deps.store.read)
+    const page = await findNewestSealPage(this.#deps.store.read)
     return page && sealOf(page)
   }
 
@@ -134,7 +129,7 @@ export class AuditSeals {
   /** Seals one page, or adds entries to the last page; undefined when nothing is left, or another worker was faster. */
   async #sealNext(key: AuditKey, through: number): Promise<SealPage | undefined> {
     const { store, pageEntries = PAGE_ENTRIES } = this.#deps
-    const last = await newestSealPage(store.read)
+    const last = await findNewestSealPage(store.read)
     const open = last && last.keyId === key.id && last.codes.length < pageEntries ? last : undefined
     const after = last?.codes.at(-1)?.[0] ?? 0
     const rows = await listSealedRows(store.read, after, through, pageEntries - (open?.codes.length ?? 0))
@@ -196,8 +191,8 @@ export class AuditSeals {
   async prune(olderThan: number): Promise<boolean> {
     const { store, trail, files } = this.#deps
     return store.write(async (tx) => {
-      const oldest = await sealPageAfter(tx, 0)
-      const next = oldest && (await sealPageAfter(tx, oldest.page))
+      const oldest = await findSealPageAfter(tx, 0)
+      const next = oldest && (await findSealPageAfter(tx, oldest.page))
       // The newest page stays: the next seal continues it.
       if (!oldest || !next || oldest.newestAt >= olderThan) return false
       if (!(await removeSealPage(tx, oldest))) return false
@@ -264,7 +259,7 @@ class SealWalk {
   async run(): Promise<AuditFault | undefined> {
     let last: SealPage | undefined
     for (;;) {
-      const page = await sealPageAfter(this.#reads, last?.page ?? 0)
+      const page = await findSealPageAfter(this.#reads, last?.page ?? 0)
       if (!page) return undefined
       const fault =
         (last ? orderFault(last, page) : await this.#startFault(page)) ?? (await this.#pageFault(page))
@@ -278,7 +273,7 @@ class SealWalk {
   async #startFault(first: SealPage): Promise<AuditFault | undefined> {
     const { page, total, codes } = first
     if (page === 1) return total === codes.length ? undefined : { fault: 'seal_changed', page }
-    const text = await newestChangesOf(this.#reads, PRUNE)
+    const text = await findNewestChanges(this.#reads, PRUNE)
     const { proof = [] } = JSON.parse(text ?? '{}') as { proof?: readonly string[] }
     const [keyId = '', code] = proof
     const key = this.#keys.get(keyId)
@@ -296,7 +291,7 @@ class SealWalk {
       const row = rows[index]
       if (!row || row.seq > seq) return { fault: 'removed', seq }
       if (row.seq < seq) return { fault: 'put_in', seq: row.seq, row }
-      if (rowCode(key, previous, row) !== code) return rowFault(key, previous, { row, code, rows })
+      if (rowCode(key, previous, row) !== code) return rowFault(key, previous, row, code, rows)
       previous = code
       this.checked++
     }
@@ -311,7 +306,7 @@ class SealWalk {
 const CODE_BYTES = 16
 
 /** The code of an entry, which depends on all entries before it. */
-function rowCode({ bytes }: AuditKey, previous: string, row: SealedRow): string {
+function rowCode(key: AuditKey, previous: string, row: SealedRow): string {
   const values = [
     row.id,
     row.at,
@@ -326,13 +321,15 @@ function rowCode({ bytes }: AuditKey, previous: string, row: SealedRow): string 
     row.changes,
     row.outcome,
   ]
-  const text = `${previous}\n${JSON.stringify(values)}`
-  return createHmac('sha256', bytes).update(text).digest().subarray(0, CODE_BYTES).toString('base64url')
+  return codeOf(key, `${previous}\n${JSON.stringify(values)}`)
 }
 
 /** Proves that whoever has the key has removed the pages before this one. */
-function pruneCode({ bytes }: AuditKey, { page, previous }: SealPage): string {
-  const text = `pruned\n${page}\n${previous}`
+function pruneCode(key: AuditKey, { page, previous }: SealPage): string {
+  return codeOf(key, `pruned\n${page}\n${previous}`)
+}
+
+function codeOf({ bytes }: AuditKey, text: string): string {
   return createHmac('sha256', bytes).update(text).digest().subarray(0, CODE_BYTES).toString('base64url')
 }
 
@@ -340,7 +337,9 @@ function pruneCode({ bytes }: AuditKey, { page, previous }: SealPage): string {
 function rowFault(
   key: AuditKey,
   previous: string,
-  { row, code, rows }: { row: SealedRow; code: string; rows: readonly SealedRow[] },
+  row: SealedRow,
+  code: string,
+  rows: readonly SealedRow[],
 ): AuditFault {
   const other = rows.find((each) => rowCode(key, previous, each) === code)
   return other
@@ -356,7 +355,7 @@ function orderFault(last: SealPage, page: SealPage): AuditFault | undefined {
 
 /** Checks whether the trail still has the sealed entries. Entries that were removed because of their age do not count. */
 async function sealFault(reads: Reads, seal: AuditSeal): Promise<AuditFault | undefined> {
-  const page = await sealPageWith(reads, seal.total)
+  const page = await findSealPageWith(reads, seal.total)
   if (!page) return { fault: 'cut_off', seal }
   const position = seal.total - (page.total - page.codes.length)
   if (position <= 0) return undefined

@@ -1,27 +1,21 @@
 import { changesBetween, systemRecord, type AuditRecord } from '../../kernel/audit.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { TokenBucket } from '../../kernel/waiting.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
-import { readsAside, type Store, type Tx } from '../../store/store.ts'
+import { readsAside, type ServiceDeps, type Tx } from '../../store/store.ts'
 import type { TrailEntry } from './model.ts'
 import {
-  hasActor,
+  findEntryOfActor,
+  findProcessSettings,
   insertEntry,
   listEntries,
-  putProcessSettings,
-  readProcessSettings,
+  saveProcessSettings,
   type EntryFilter,
 } from './store.ts'
 
-export interface AuditDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-}
+export type AuditDeps = Pick<ServiceDeps, 'store' | 'clock' | 'logger'>
 
 export interface TrailFilter {
   /** The id of an actor, or a name. */
@@ -110,14 +104,14 @@ export class Audit implements AuditTrail {
       Object.fromEntries(settings.map(({ key, value }) => [key, hash(value)]))
     const [newest] = keys
     await this.#deps.store.write(async (tx) => {
-      const known = await readProcessSettings(tx, process)
+      const known = await findProcessSettings(tx, process)
       const used = keys.find(({ id }) => id === known?.keyId)
       const former = used && known?.hashes
       const codes = codesBy(used ?? newest)
       const differing = changesBetween(former, codes)
       const isSame = Object.keys(differing).length === 0
       if (isSame && used === newest) return
-      await putProcessSettings(tx, { process, keyId: newest.id, hashes: codesBy(newest) })
+      await saveProcessSettings(tx, { process, keyId: newest.id, hashes: codesBy(newest) })
       if (isSame) return
       const all = (values: object | undefined) =>
         values ? (used ?? newest).hash(JSON.stringify(values)) : null
@@ -127,9 +121,9 @@ export class Audit implements AuditTrail {
   }
 
   async #rowFilter({ actor, operation, target }: TrailFilter): Promise<EntryFilter> {
-    const byId = actor !== undefined && (await hasActor(this.#deps.store.read, actor))
+    const isId = actor !== undefined && (await findEntryOfActor(this.#deps.store.read, actor)) !== undefined
     return {
-      ...(actor !== undefined && (byId ? { actorId: actor } : { actorName: actor })),
+      ...(actor !== undefined && (isId ? { actorId: actor } : { actorName: actor })),
       ...(operation !== undefined && { operation }),
       ...(target && { targetKind: target.kind, targetId: target.id }),
     }

@@ -33,11 +33,14 @@ export const seals = defineColumns({
 })
 
 /** The settings of a process at its last start: an HMAC for each key. */
-const settings = defineColumns({ process: text(), keyId: text(), hashes: json<Record<string, string>>() })
+export const auditSettings = defineColumns({
+  process: text(),
+  keyId: text(),
+  hashes: json<Record<string, string>>(),
+})
 
-export const { changeRows, names, pages, readRow, readRows } = schemaOf({
+export const { changeRow, changeRows, names, pages, readRow, readRows } = schemaOf({
   audit_entries: entries,
   audit_seals: seals,
-  audit_settings: settings,
+  audit_settings: auditSettings,
 })
-export const auditSettings = settings

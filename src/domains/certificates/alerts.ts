@@ -4,7 +4,6 @@ import type { PlatformAlert } from '../../ports/alerts.ts'
 import { severityOfStep, type LadderStep } from './ladder.ts'
 import type { Certificate } from './model.ts'
 
-const SOURCE = 'platform.certificates'
 // The body of an alert is for people, who can list the others.
 const SHOWN_NAMES = 10
 
@@ -25,12 +24,16 @@ export const CERTIFICATE_ALERTS = {
   },
 } as const satisfies AlertTable
 
+function certificateAlarm(alert: keyof typeof CERTIFICATE_ALERTS, { fingerprintSha256 }: Certificate) {
+  const alarmId = declaredAlarmId(CERTIFICATE_ALERTS, alert, fingerprintSha256)
+  return { alarmId, source: 'platform.certificates' }
+}
+
 /** The alert of a certificate that ends soon. */
 export function endingAlert(certificate: Certificate, step: LadderStep): PlatformAlert {
   const { name, endsAt } = certificate
   return {
-    alarmId: declaredAlarmId(CERTIFICATE_ALERTS, 'certificate.expiring:*', certificate.fingerprintSha256),
-    source: SOURCE,
+    ...certificateAlarm('certificate.expiring:*', certificate),
     title: step === 0 ? `The certificate ${name} has ended` : `The certificate ${name} ends ${within(step)}`,
     body: `${whatEnds(certificate, step === 0 ? 'ended' : 'ends')} at ${toRfc3339(endsAt)}. ${namesOf(certificate)}`,
     severity: severityOfStep(step),
@@ -40,8 +43,7 @@ export function endingAlert(certificate: Certificate, step: LadderStep): Platfor
 /** The recovery of that alert. */
 export function endingRecovery(certificate: Certificate, reason: string): PlatformAlert {
   return {
-    alarmId: declaredAlarmId(CERTIFICATE_ALERTS, 'certificate.expiring:*', certificate.fingerprintSha256),
-    source: SOURCE,
+    ...certificateAlarm('certificate.expiring:*', certificate),
     title: `The certificate ${certificate.name} needs no replacement`,
     body: reason,
     severity: 'CLOSE',
@@ -49,13 +51,10 @@ export function endingRecovery(certificate: Certificate, reason: string): Platfo
 }
 
 /** The alert of a file that is not as it was written; without a problem its recovery. */
-export function fileAlert(
-  { name, fingerprintSha256 }: Certificate,
-  problem: string | undefined,
-): PlatformAlert {
+export function fileAlert(certificate: Certificate, problem: string | undefined): PlatformAlert {
+  const { name, fingerprintSha256 } = certificate
   return {
-    alarmId: declaredAlarmId(CERTIFICATE_ALERTS, 'certificate.file:*', fingerprintSha256),
-    source: SOURCE,
+    ...certificateAlarm('certificate.file:*', certificate),
     title: `The file of the certificate ${name} ${problem ?? 'is as it was written'}`,
     body:
       problem === undefined
@@ -74,7 +73,7 @@ function whatEnds(
   verb: 'ends' | 'ended',
 ): string {
   if (expiresFirst === fingerprintSha256) return `It ${verb}`
-  const member = chain.find((each) => each.fingerprintSha256 === expiresFirst)
+  const member = chain.find(({ fingerprintSha256: fingerprint }) => fingerprint === expiresFirst)
   const days = Math.floor((notAfter - endsAt) / DAY)
   return `A certificate of its chain (${member?.subject ?? expiresFirst}) ${verb} ${days} days before it,`
 }

@@ -26,7 +26,7 @@ export async function readBundle(pem: string): Promise<CertificateBundle> {
 async function linksOf(certificates: readonly ParsedCertificate[]): Promise<ChainLink[]> {
   const links: ChainLink[] = []
   for (const certificate of certificates) {
-    const signer = certificates.find((each) => isSignedBy(certificate, each))
+    const signer = certificates.find((issuer) => isSignedBy(certificate, issuer))
     links.push({ holder: certificate.holder, signer: signer?.holder ?? null })
     await nextTurn()
   }
@@ -39,8 +39,8 @@ function factsOf(certificates: Certificates, links: readonly ChainLink[]): Certi
   const [first, ...chain] = certificates
   const { fingerprintSha256, serial, subject, issuer, names, notBefore, notAfter, key, signature, isCa } =
     first
-  const expiresFirst = certificates.reduce((soonest, each) =>
-    each.notAfter < soonest.notAfter ? each : soonest,
+  const expiresFirst = certificates.reduce((soonest, certificate) =>
+    certificate.notAfter < soonest.notAfter ? certificate : soonest,
   )
   return {
     fingerprintSha256,
@@ -53,11 +53,11 @@ function factsOf(certificates: Certificates, links: readonly ChainLink[]): Certi
     key,
     signature,
     isCa,
-    chain: chain.map((each) => ({
-      fingerprintSha256: each.fingerprintSha256,
-      subject: each.subject,
-      issuer: each.issuer,
-      notAfter: each.notAfter,
+    chain: chain.map((member) => ({
+      fingerprintSha256: member.fingerprintSha256,
+      subject: member.subject,
+      issuer: member.issuer,
+      notAfter: member.notAfter,
     })),
     warnings: warningsOf({ certificates, links, expiresFirst }),
     endsAt: expiresFirst.notAfter,

@@ -1,19 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { MINUTE } from '../../kernel/time.ts'
-import type { CertificateFiles } from '../../ports/certificate-files.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
+import type { CertificateDeps } from './deps.ts'
 import type { Certificate } from './model.ts'
 import { findByFingerprint } from './store.ts'
 import { changeRow, changeRows } from './tables.ts'
-
-export interface FileDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly files: CertificateFiles
-}
 
 /** A file that is on the disk, and is claimed until its certificate is registered. */
 export interface WrittenFile {
@@ -35,9 +28,9 @@ const CLAIM_MS = MINUTE
  * file that another one is about to register.
  */
 export class ClaimedFiles {
-  readonly #deps: FileDeps
+  readonly #deps: Pick<CertificateDeps, 'store' | 'clock' | 'files'>
 
-  constructor(deps: FileDeps) {
+  constructor(deps: Pick<CertificateDeps, 'store' | 'clock' | 'files'>) {
     this.#deps = deps
   }
 
@@ -71,7 +64,7 @@ export class ClaimedFiles {
 
   /** Gives the claim back in the transaction of the registration. Rejects with `certificate_busy` if it has lapsed. */
   async adopt(tx: Tx, { fingerprintSha256, sha256 }: WrittenFile): Promise<void> {
-    const isOurs = await useClaim(tx, { fingerprintSha256, content: sha256 }, this.#deps.clock.now())
+    const isOurs = await useClaim(tx, fingerprintSha256, sha256, this.#deps.clock.now())
     if (!isOurs) throw certificateBusy(fingerprintSha256)
   }
 
@@ -101,23 +94,20 @@ export class ClaimedFiles {
   async removeLeftOver(name: string): Promise<boolean> {
     const { files, clock, store } = this.#deps
     const [fingerprintSha256 = ''] = /^[0-9a-f]{64}(?=\.)/.exec(name) ?? []
-    const claim = { fingerprintSha256, content: `removal ${newId()}` }
+    const content = `removal ${newId()}`
     const claimedAt = clock.monotonic()
-    const outcome = fingerprintSha256 === '' ? 'claimed' : await this.#claim(fingerprintSha256, claim.content)
+    const outcome = fingerprintSha256 === '' ? 'claimed' : await this.#claim(fingerprintSha256, content)
     const isInUse = outcome === 'registered' && name === files.nameOf(fingerprintSha256)
     const isLate = clock.monotonic() - claimedAt > CLAIM_MS / 2
     if (outcome === 'busy' || isInUse || isLate) return false
     await files.remove(name)
-    if (outcome === 'claimed') await store.write((tx) => releaseFile(tx, claim))
+    if (outcome === 'claimed') await store.write((tx) => releaseClaim(tx, fingerprintSha256, content))
     return true
   }
 
   #claim(fingerprintSha256: string, content: string): Promise<'claimed' | 'busy' | 'registered'> {
     const { clock, store } = this.#deps
-    return store.write((tx) => {
-      const now = clock.now()
-      return claimFile(tx, { fingerprintSha256, content, claimedUntil: now + CLAIM_MS }, now)
-    })
+    return store.write((tx) => claimFile(tx, fingerprintSha256, content, clock.now()))
   }
 
   async #inspect({ fingerprintSha256, fileSha256 }: Certificate): Promise<Finding> {
@@ -144,20 +134,13 @@ export function certificateExists(
 ): AppError {
   const registered = `A certificate with the fingerprint ${fingerprintSha256} is registered as ${JSON.stringify(name)}.`
   const remedy = `Its file ${problem}; send it with the chain with which it was registered.`
-  return new AppError(
-    'conflict',
-    'certificate_exists',
-    problem === undefined ? registered : `${registered} ${remedy}`,
-  )
+  const message = problem === undefined ? registered : `${registered} ${remedy}`
+  return new AppError('conflict', 'certificate_exists', message)
 }
 
 export function certificateBusy(fingerprint: string): AppError {
-  return new AppError(
-    'unavailable',
-    'certificate_busy',
-    `Another request works on the file of the certificate ${fingerprint}; try again.`,
-    { retryAfterSeconds: 1 },
-  )
+  const message = `Another request works on the file of the certificate ${fingerprint}; try again.`
+  return new AppError('unavailable', 'certificate_busy', message, { retryAfterSeconds: 1 })
 }
 
 function fileUnavailable(message: string, cause: unknown): AppError {
@@ -168,67 +151,53 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-interface Claim {
-  readonly fingerprintSha256: string
-  readonly content: string
-}
-
-/** The right to write or remove a file, until that time. */
-interface FileClaim extends Claim {
-  readonly claimedUntil: number
-}
-
-const insert = changeRows((on, fileClaim: FileClaim) =>
+const insertClaim = changeRows((on, fingerprint: string, content: string, until: number) =>
   on
     .insertInto('certificate_file_claims')
-    .values({
-      fingerprint_sha256: fileClaim.fingerprintSha256,
-      content: fileClaim.content,
-      claimed_until: fileClaim.claimedUntil,
-    })
+    .values({ fingerprint_sha256: fingerprint, content, claimed_until: until })
     .onConflict((conflict) => conflict.column('fingerprint_sha256').doNothing()),
 )
 
-const take = changeRows((on, change: FileClaim & { now: number }) =>
+const takeClaim = changeRows((on, fingerprint: string, content: string, until: number, now: number) =>
   on
     .updateTable('certificate_file_claims')
-    .set({ content: change.content, claimed_until: change.claimedUntil })
-    .where('fingerprint_sha256', '=', change.fingerprintSha256)
-    .where((claim) =>
-      claim.or([claim('claimed_until', '<=', change.now), claim('content', '=', change.content)]),
-    ),
+    .set({ content, claimed_until: until })
+    .where('fingerprint_sha256', '=', fingerprint)
+    .where((claim) => claim.or([claim('claimed_until', '<=', now), claim('content', '=', content)])),
 )
 
-const release = changeRows((on, claim: Claim) =>
+/** Gives a claim back. */
+const releaseClaim = changeRows((on, fingerprint: string, content: string) =>
   on
     .deleteFrom('certificate_file_claims')
-    .where('fingerprint_sha256', '=', claim.fingerprintSha256)
-    .where('content', '=', claim.content),
+    .where('fingerprint_sha256', '=', fingerprint)
+    .where('content', '=', content),
+)
+
+/** Gives a claim back with the registration; `false` if it has lapsed, so that the file may be gone. */
+const useClaim = changeRow((on, fingerprint: string, content: string, now: number) =>
+  on
+    .deleteFrom('certificate_file_claims')
+    .where('fingerprint_sha256', '=', fingerprint)
+    .where('content', '=', content)
+    .where('claimed_until', '>', now),
 )
 
 /**
- * Claims a file. `busy`: another process works on it. `registered`: a certificate has it, and nothing is claimed. Claims
- * for the same content are one.
+ * Claims the right to write or remove a file. `busy`: another process works on it. `registered`: a certificate has it, and
+ * nothing is claimed. Claims for the same content are one.
  */
-async function claimFile(tx: Tx, claim: FileClaim, now: number): Promise<'claimed' | 'busy' | 'registered'> {
+async function claimFile(
+  tx: Tx,
+  fingerprint: string,
+  content: string,
+  now: number,
+): Promise<'claimed' | 'busy' | 'registered'> {
+  const until = now + CLAIM_MS
   // The claim comes first: a registration that commits after it needs the claim, too.
-  const changed = (await insert(tx, claim)) + (await take(tx, { ...claim, now }))
-  const isKnown = (await findByFingerprint(tx, claim.fingerprintSha256)) !== undefined
-  if (isKnown && changed > 0) await release(tx, claim)
-  if (isKnown) return 'registered'
-  return changed > 0 ? 'claimed' : 'busy'
+  const inserted = await insertClaim(tx, fingerprint, content, until)
+  const changed = inserted + (await takeClaim(tx, fingerprint, content, until, now))
+  if (!(await findByFingerprint(tx, fingerprint))) return changed > 0 ? 'claimed' : 'busy'
+  if (changed > 0) await releaseClaim(tx, fingerprint, content)
+  return 'registered'
 }
-
-/** Gives a claim back. */
-async function releaseFile(tx: Tx, claim: Claim): Promise<void> {
-  await release(tx, claim)
-}
-
-/** Gives a claim back with the registration; `false` if it has lapsed, so that the file may be gone. */
-const useClaim = changeRow((on, claim: Claim, now: number) =>
-  on
-    .deleteFrom('certificate_file_claims')
-    .where('fingerprint_sha256', '=', claim.fingerprintSha256)
-    .where('content', '=', claim.content)
-    .where('claimed_until', '>', now),
-)

@@ -1,4 +1,4 @@
-import type { Counter } from '../../kernel/metrics.ts'
+import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
 import type { Tx } from '../../store/store.ts'
 import { endingAlert, endingRecovery, fileAlert } from './alerts.ts'
 import type { ClaimedFiles, FileProblem } from './claimed-files.ts'
@@ -39,12 +39,11 @@ export class Inspection {
   constructor(deps: CertificateDeps, files: ClaimedFiles) {
     this.#deps = deps
     this.#files = files
-    this.#reports = deps.metrics.counter({
+    this.#reports = createSeriesCounter(deps.metrics, {
       name: 'certificate_reports_total',
       help: 'Reported steps before the end of a certificate, by days.',
-      labels: ['step'],
+      labels: { step: LADDER.map(({ step }) => String(step)) },
     })
-    for (const { step } of LADDER) this.#reports.increment({ step: String(step) }, 0)
   }
 
   /** Several processes may inspect at once: each step is reported once. Stops early when `signal` is aborted. */
@@ -92,11 +91,11 @@ export class Inspection {
     const { alerts } = this.#deps
     const { id, reportedStep } = certificate
     if (finding.kind === 'recover') {
-      await recordSteps(tx, id, { reportedStep, alertStep: null })
+      await recordSteps(tx, id, reportedStep, null)
       return alerts.raise(tx, endingRecovery(certificate, 'It was revoked or replaced.'))
     }
     const { kind, step } = finding
-    await recordSteps(tx, id, { reportedStep: kind === 'report' ? step : reportedStep, alertStep: step })
+    await recordSteps(tx, id, kind === 'report' ? step : reportedStep, step)
     await alerts.raise(tx, endingAlert(certificate, step))
     if (kind === 'report') await this.#report(tx, certificate, step)
   }

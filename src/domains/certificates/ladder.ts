@@ -48,5 +48,5 @@ export function inspect(certificate: Inspected, now: number): Finding | undefine
 }
 
 export function severityOfStep(step: LadderStep): Severity {
-  return LADDER.find((each) => each.step === step)?.severity ?? 'CRITICAL'
+  return LADDER.find((rung) => rung.step === step)?.severity ?? 'CRITICAL'
 }

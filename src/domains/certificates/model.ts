@@ -147,18 +147,20 @@ export function covers(one: Pick<Replaceable, 'names' | 'subject'>, other: typeo
  */
 export function replacementsAmong(certificates: readonly Replaceable[]): Map<string, string | null> {
   const candidates = certificates.filter(({ revokedAt }) => revokedAt === null)
-  const entries = candidates.flatMap((each) => coverageOf(each).map((name) => ({ name, each })))
+  const entries = candidates.flatMap((candidate) =>
+    coverageOf(candidate).map((name) => ({ name, candidate })),
+  )
   const byName = Map.groupBy(entries, ({ name }) => name)
   const replacementOf = (certificate: Replaceable) => {
     // A replacement also covers the first of its names. A wildcard may have thousands of certificates below it.
     const [name = ''] = coverageOf(certificate)
     return [name, wildcardOf(name) ?? '']
-      .flatMap((each) => byName.get(each) ?? [])
-      .map(({ each }) => each)
-      .filter((each) => each.notAfter > certificate.notAfter && covers(each, certificate))
+      .flatMap((covering) => byName.get(covering) ?? [])
+      .map(({ candidate }) => candidate)
+      .filter((candidate) => candidate.notAfter > certificate.notAfter && covers(candidate, certificate))
       .toSorted(endsLastFirst)[0]
   }
-  return new Map(certificates.map((each) => [each.id, replacementOf(each)?.id ?? null]))
+  return new Map(certificates.map((certificate) => [certificate.id, replacementOf(certificate)?.id ?? null]))
 }
 
 function endsLastFirst(one: Replaceable, other: Replaceable): number {

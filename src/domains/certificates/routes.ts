@@ -1,18 +1,16 @@
 import { Type } from 'typebox'
-import { JsonText } from '../../kernel/text.ts'
 import { NEWEST_FIRST } from '../../kernel/page.ts'
+import type { Tx } from '../../store/store.ts'
+import { bodyWriter, parseTime } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
-import { encodePage, parsePage } from '../../wire/page.ts'
+import { encodePage, PageOf, parsePage } from '../../wire/page.ts'
 import { created, ok, type Route, routeOf } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import { refusePrivateKeys } from './private-keys.ts'
 import {
-  CertificatePage,
   CertificateQuery,
   CertificateSchema,
-  decodeNewCertificate,
   encodeCertificate,
-  fromCertificateQuery,
   NewCertificateBody,
   RevocationBody,
 } from './schemas.ts'
@@ -52,6 +50,8 @@ const {
   certificate_file_unavailable,
 } = CERTIFICATE_ERRORS
 
+const textOf = bodyWriter(encodeCertificate)
+
 /** docs/specification.md, Certificates */
 export function certificateRoutes(certificates: Certificates): Route[] {
   return [
@@ -77,11 +77,11 @@ export function certificateRoutes(certificates: Certificates): Route[] {
         certificate_busy,
         certificate_file_unavailable,
       },
-      prepare: ({ body }) => certificates.prepare(decodeNewCertificate(body)),
+      prepare: ({ body }) => certificates.prepare(body),
       audit: { kind: 'certificate' },
       change: async (tx, { identity }, registration) => {
         const certificate = await certificates.register(tx, registration, identity.id)
-        const body = new JsonText(encodeCertificate(certificate))
+        const body = textOf(certificate)
         return registration.file.isRepair ? ok(body) : created('/certificates', certificate.id, body)
       },
     }),
@@ -92,10 +92,12 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       summary: 'List certificates, newest first or by their end',
       access: CERTIFICATE_READERS,
       query: CertificateQuery,
-      answers: { 200: { description: 'A page of certificates.', schema: CertificatePage } },
+      answers: { 200: { description: 'A page of certificates.', schema: PageOf(CertificateSchema) } },
       read: async ({ query }) => {
         const page = parsePage(query, query.sort === 'not_after' ? SOONEST_END_FIRST : NEWEST_FIRST)
-        return ok(encodePage(await certificates.list(fromCertificateQuery(query), page), encodeCertificate))
+        const { status, expires_before: before } = query
+        const expiresBefore = before === undefined ? undefined : parseTime('expires_before', before)
+        return ok(encodePage(await certificates.list({ status, expiresBefore }, page), encodeCertificate))
       },
     }),
     route({
@@ -107,7 +109,7 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The certificate.', schema: CertificateSchema } },
       errors: { certificate_not_found },
-      read: async ({ params }) => ok(new JsonText(encodeCertificate(await certificates.get(params.id)))),
+      read: async ({ params }) => ok(textOf(await certificates.get(params.id))),
     }),
     route({
       method: 'GET',
@@ -147,13 +149,9 @@ export function certificateRoutes(certificates: Certificates): Route[] {
         refusePrivateKeys({ reason })
         return reason ?? null
       },
-      audit: {
-        kind: 'certificate',
-        before: async (tx, { params }) =>
-          new JsonText(encodeCertificate(await certificates.get(params.id, tx))),
-      },
+      audit: { kind: 'certificate', before: (tx, { params }) => stateOf(certificates, params.id, tx) },
       change: async (tx, { params, identity }, reason) =>
-        ok(new JsonText(encodeCertificate(await certificates.revoke(tx, params.id, reason, identity.id)))),
+        ok(textOf(await certificates.revoke(tx, params.id, reason, identity.id))),
     }),
     route({
       method: 'DELETE',
@@ -164,11 +162,7 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       params: IdParams,
       answers: { 204: { description: 'Deleted.' } },
       errors: { certificate_not_found },
-      audit: {
-        kind: 'certificate',
-        before: async (tx, { params }) =>
-          new JsonText(encodeCertificate(await certificates.get(params.id, tx))),
-      },
+      audit: { kind: 'certificate', before: (tx, { params }) => stateOf(certificates, params.id, tx) },
       change: async (tx, { params, identity }) => {
         await certificates.remove(tx, params.id, identity.id)
         return { status: 204 }
@@ -179,4 +173,9 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       },
     }),
   ]
+}
+
+/** The certificate before the change, for the audit trail. */
+async function stateOf(certificates: Certificates, id: string, tx: Tx): Promise<object> {
+  return textOf(await certificates.get(id, tx))
 }

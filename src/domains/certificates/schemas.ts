@@ -1,6 +1,6 @@
-import { Type, type Static } from 'typebox'
-import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
-import { PageOf, TimedPageQuery } from '../../wire/page.ts'
+import { Type } from 'typebox'
+import { encoderOf } from '../../wire/codec.ts'
+import { TimedPageQuery } from '../../wire/page.ts'
 import {
   Fields,
   GivenTime,
@@ -15,8 +15,6 @@ import {
 import type { CertificateChange, CertificateEnding } from './events.ts'
 import { LADDER } from './ladder.ts'
 import { CERTIFICATE_STATUSES, CERTIFICATE_WARNINGS } from './model.ts'
-import type { NewCertificate } from './service.ts'
-import type { CertificateFilter } from './store.ts'
 
 const Name = Text({ minLength: 1, maxLength: 100, examples: ['shop.example.com'] })
 const Reason = { minLength: 1, maxLength: 1_024, examples: ['The key was lost.'] }
@@ -71,8 +69,6 @@ export const CertificateSchema = Fields(
   { $id: 'Certificate' },
 )
 
-export const CertificatePage = PageOf(CertificateSchema)
-
 export const NewCertificateBody = Fields({
   name: Name,
   pem: Text({
@@ -99,19 +95,6 @@ export const CertificateQuery = Fields({
   ),
   ...TimedPageQuery,
 })
-
-export const decodeNewCertificate = decoderOf<NewCertificate>(NewCertificateBody)
-
-/** Throws `validation_failed` for a time that does not exist. */
-export function fromCertificateQuery({
-  status,
-  expires_before,
-}: Static<typeof CertificateQuery>): CertificateFilter {
-  return {
-    ...(status && { status }),
-    ...(expires_before !== undefined && { expiresBefore: parseTime('expires_before', expires_before) }),
-  }
-}
 
 export const encodeCertificate = encoderOf(CertificateSchema)
 

@@ -1,7 +1,7 @@
 import { requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Counter } from '../../kernel/metrics.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
+import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { endingRecovery, fileAlert } from './alerts.ts'
 import { readBundle, type CertificateBundle } from './bundle.ts'
@@ -9,7 +9,6 @@ import { certificateBusy, certificateExists, ClaimedFiles, type WrittenFile } fr
 import type { CertificateDeps } from './deps.ts'
 import { CERTIFICATE_EVENTS } from './events.ts'
 import { Inspection, type InspectionResult } from './inspection.ts'
-import type { LadderStep } from './ladder.ts'
 import {
   viewOf,
   covers,
@@ -35,6 +34,7 @@ import {
   listRelatives,
   setReplacedBy,
   type CertificateFilter,
+  type InspectedCertificate,
   type Relative,
 } from './store.ts'
 
@@ -65,12 +65,11 @@ export class Certificates {
     this.#deps = deps
     this.#files = new ClaimedFiles(deps)
     this.#inspection = new Inspection(deps, this.#files)
-    this.#changes = deps.metrics.counter({
+    this.#changes = createSeriesCounter(deps.metrics, {
       name: 'certificate_changes_total',
       help: 'Certificates that were registered, revoked or deleted.',
-      labels: ['change'],
+      labels: { change: CHANGES },
     })
-    for (const change of CHANGES) this.#changes.increment({ change }, 0)
   }
 
   /**
@@ -94,7 +93,19 @@ export class Certificates {
   async register(tx: Tx, { name, facts, file }: Registration, actor: string): Promise<CertificateView> {
     if (file.isRepair) return this.#recordRepair(tx, file, actor)
     await lockAllReplacements(tx)
-    const certificate = newCertificate(name, facts, file, { actor, at: this.#deps.clock.now() })
+    const certificate: Certificate = {
+      ...facts,
+      id: newId(),
+      name,
+      replacedBy: null,
+      revokedAt: null,
+      revokedBy: null,
+      revokeReason: null,
+      createdBy: actor,
+      createdAt: this.#deps.clock.now(),
+      fileSha256: file.sha256,
+      version: 1,
+    }
     if (!(await insertCertificate(tx, certificate))) {
       const registered = await findByFingerprint(tx, facts.fingerprintSha256)
       throw registered ? certificateExists(registered) : certificateBusy(facts.fingerprintSha256)
@@ -114,13 +125,8 @@ export class Certificates {
       await recordFileAlert(tx, certificate.id, false)
       await alerts.raise(tx, fileAlert(certificate, undefined))
     }
-    const { id, name } = certificate
-    tx.afterCommit(() =>
-      logger.info(
-        { certificate_id: id, name, fingerprint: fingerprintSha256, actor },
-        'certificate file repaired',
-      ),
-    )
+    const fields = logFields(certificate, actor)
+    tx.afterCommit(() => logger.info(fields, 'certificate file repaired'))
     return viewOf(certificate, clock.now())
   }
 
@@ -136,8 +142,8 @@ export class Certificates {
   ): Promise<Page<CertificateView>> {
     const { clock, store } = this.#deps
     const now = clock.now()
-    const { items, next } = await listCertificates(store.read, filter, now, page)
-    return { items: items.map((each) => viewOf(each, now)), next }
+    const certificates = await listCertificates(store.read, filter, now, page)
+    return mapPage(certificates, (certificate) => viewOf(certificate, now))
   }
 
   /** The certificates in use that end within 30 days, the soonest end first; at most `limit`. */
@@ -161,7 +167,7 @@ export class Certificates {
     const revoked = { ...known, revokedAt: now, revokedBy: actor, revokeReason: reason, version }
     await revokeCertificate(tx, revoked)
     await this.#updateReplacements(tx, revoked)
-    if (known.alertStep !== null) await this.#recover(tx, revoked, known.reportedStep, 'It was revoked.')
+    if (known.alertStep !== null) await this.#recover(tx, revoked, 'It was revoked.')
     return this.#record(tx, 'revoked', await this.#reread(tx, revoked), actor)
   }
 
@@ -203,17 +209,12 @@ export class Certificates {
   async #updateReplacements(tx: Tx, changed: Certificate): Promise<void> {
     for (const { id } of await updateReplacements(tx, changed)) {
       const certificate = requireFound(await lockCertificate(tx, id), 'certificate', id)
-      await this.#recover(tx, certificate, certificate.reportedStep, 'It was replaced.')
+      await this.#recover(tx, certificate, 'It was replaced.')
     }
   }
 
-  async #recover(
-    tx: Tx,
-    certificate: Certificate,
-    reportedStep: LadderStep | null,
-    reason: string,
-  ): Promise<void> {
-    await recordSteps(tx, certificate.id, { reportedStep, alertStep: null })
+  async #recover(tx: Tx, certificate: InspectedCertificate, reason: string): Promise<void> {
+    await recordSteps(tx, certificate.id, certificate.reportedStep, null)
     await this.#deps.alerts.raise(tx, endingRecovery(certificate, reason))
   }
 
@@ -221,18 +222,11 @@ export class Certificates {
   async #record(tx: Tx, change: Change, changed: Certificate, actor: string): Promise<CertificateView> {
     const { clock, events, logger } = this.#deps
     const certificate = viewOf(changed, clock.now())
-    const { id, name, fingerprintSha256 } = certificate
-    await events.append(tx, {
-      type: CERTIFICATE_EVENTS[change],
-      subject: id,
-      data: { certificate, actor },
-    })
+    const type = CERTIFICATE_EVENTS[change]
+    await events.append(tx, { type, subject: certificate.id, data: { certificate, actor } })
     tx.afterCommit(() => {
       this.#changes.increment({ change })
-      logger.info(
-        { certificate_id: id, name, fingerprint: fingerprintSha256, actor },
-        `certificate ${change}`,
-      )
+      logger.info(logFields(certificate, actor), `certificate ${change}`)
     })
     return certificate
   }
@@ -249,25 +243,8 @@ export class Certificates {
   }
 }
 
-function newCertificate(
-  name: string,
-  facts: CertificateBundle['facts'],
-  { sha256 }: WrittenFile,
-  { actor, at }: { readonly actor: string; readonly at: number },
-): Certificate {
-  return {
-    ...facts,
-    id: newId(),
-    name,
-    replacedBy: null,
-    revokedAt: null,
-    revokedBy: null,
-    revokeReason: null,
-    createdBy: actor,
-    createdAt: at,
-    fileSha256: sha256,
-    version: 1,
-  }
+function logFields({ id, name, fingerprintSha256 }: Certificate, actor: string) {
+  return { certificate_id: id, name, fingerprint: fingerprintSha256, actor }
 }
 
 /**
@@ -279,8 +256,8 @@ async function updateReplacements(tx: Tx, changed: Certificate): Promise<readonl
   const replacements = replacementsAmong(relatives)
   const replacementOf = ({ id }: Pick<Certificate, 'id'>) => replacements.get(id) ?? null
   const affected = relatives.filter(
-    (each) => covers(changed, each) && replacementOf(each) !== each.replacedBy,
+    (relative) => covers(changed, relative) && replacementOf(relative) !== relative.replacedBy,
   )
-  for (const each of affected) await setReplacedBy(tx, each.id, replacementOf(each))
-  return affected.filter((each) => replacementOf(each) !== null && each.alertStep !== null)
+  for (const relative of affected) await setReplacedBy(tx, relative.id, replacementOf(relative))
+  return affected.filter((relative) => replacementOf(relative) !== null && relative.alertStep !== null)
 }

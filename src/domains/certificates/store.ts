@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql, type RawBuilder } from 'kysely'
-import { mapPage, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
+import type { PageOrder, PageRequest } from '../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
 import { type AnyQuery, sizeOf } from '../../store/pages.ts'
 import type { Queries, Tx } from '../../store/store.ts'
@@ -13,7 +13,7 @@ import {
   type CertificateStatus,
   type Replaceable,
 } from './model.ts'
-import { certificates, db, pages, readRow, readRows, changeRow, changeRows, lockable } from './tables.ts'
+import { certificates, changeRow, changeRows, db, lockable, pages, readRow, readRows } from './tables.ts'
 
 /** A certificate with what the inspections have done. */
 export type InspectedCertificate = RowOf<typeof certificates>
@@ -23,34 +23,6 @@ const insert = changeRow((on, row: NewRowOf<typeof certificates>) =>
     .insertInto('certificates')
     .values(certificates.values(row))
     .onConflict((conflict) => conflict.column('fingerprint_sha256').doNothing()),
-)
-
-const batch = readRows((on, after: number, limit: number) =>
-  on.selectFrom('certificates').select(certificates.all).where('seq', '>', after).orderBy('seq').limit(limit),
-)
-
-const setReplacement = changeRows((on, change: Pick<Certificate, 'id' | 'replacedBy'>) =>
-  on
-    .updateTable('certificates')
-    .set({ ...certificates.set(change, 'replacedBy'), version: NEXT_VERSION })
-    .where('id', '=', change.id),
-)
-
-const setSteps = changeRows((on, change: Pick<InspectedCertificate, 'id' | 'reportedStep' | 'alertStep'>) =>
-  on
-    .updateTable('certificates')
-    .set(certificates.set(change, 'reportedStep', 'alertStep'))
-    .where('id', '=', change.id),
-)
-
-const setFileAlert = changeRows((on, change: Pick<InspectedCertificate, 'id' | 'hasFileAlert'>) =>
-  on.updateTable('certificates').set(certificates.set(change, 'hasFileAlert')).where('id', '=', change.id),
-)
-
-const remove = changeRows((on, id: string) => on.deleteFrom('certificates').where('id', '=', id))
-
-const removeNames = changeRows((on, id: string) =>
-  on.deleteFrom('certificate_names').where('certificate_id', '=', id),
 )
 
 /** `false` when a certificate with the fingerprint is registered. */
@@ -80,13 +52,16 @@ export const findByFingerprint = readRow(
 )
 
 /** The certificates behind a position, in the order of their registration. */
-export async function listBatch(
-  queries: Queries,
-  after: number,
-  limit: number,
-): Promise<InspectedCertificate[]> {
-  return (await batch(queries, after, limit)).map((row) => certificates.decode(row))
-}
+export const listBatch = readRows(
+  (on, after: number, limit: number) =>
+    on
+      .selectFrom('certificates')
+      .select(certificates.all)
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(limit),
+  certificates.decode,
+)
 
 /** Writes a revocation; the transaction must have locked the certificate. */
 export const revokeCertificate = changeRows((on, revoked: Certificate) =>
@@ -96,9 +71,15 @@ export const revokeCertificate = changeRows((on, revoked: Certificate) =>
     .where('id', '=', revoked.id),
 )
 
+const deleteNamesOf = changeRows((on, id: string) =>
+  on.deleteFrom('certificate_names').where('certificate_id', '=', id),
+)
+
+const deleteRow = changeRows((on, id: string) => on.deleteFrom('certificates').where('id', '=', id))
+
 export async function deleteCertificate(tx: Tx, id: string): Promise<void> {
-  await removeNames(tx, id)
-  await remove(tx, id)
+  await deleteNamesOf(tx, id)
+  await deleteRow(tx, id)
 }
 
 /** Makes concurrent changes of what replaces what wait for each other; comes before any lock of a certificate. */
@@ -150,22 +131,19 @@ function searchedNames(certificate: Pick<Certificate, 'names' | 'subject'>): str
   )
 }
 
-export async function setReplacedBy(tx: Tx, id: string, replacedBy: string | null): Promise<void> {
-  await setReplacement(tx, { id, replacedBy })
-}
+export const setReplacedBy = changeRows((on, id: string, replacedBy: string | null) =>
+  on.updateTable('certificates').set({ replaced_by: replacedBy, version: NEXT_VERSION }).where('id', '=', id),
+)
 
 /** Records what an inspection has reported. */
-export async function recordSteps(
-  tx: Tx,
-  id: string,
-  steps: { readonly reportedStep: LadderStep | null; readonly alertStep: LadderStep | null },
-): Promise<void> {
-  await setSteps(tx, { id, ...steps })
-}
+export const recordSteps = changeRows(
+  (on, id: string, reported: LadderStep | null, alert: LadderStep | null) =>
+    on.updateTable('certificates').set({ reported_step: reported, alert_step: alert }).where('id', '=', id),
+)
 
-export async function recordFileAlert(tx: Tx, id: string, hasFileAlert: boolean): Promise<void> {
-  await setFileAlert(tx, { id, hasFileAlert })
-}
+export const recordFileAlert = changeRows((on, id: string, hasFileAlert: boolean) =>
+  on.updateTable('certificates').set(certificates.set({ hasFileAlert }, 'hasFileAlert')).where('id', '=', id),
+)
 
 /** The end that comes first, first. */
 export const SOONEST_END_FIRST: PageOrder<'notAfter' | 'seq'> = {
@@ -203,6 +181,9 @@ function withStatus(wanted: CertificateStatus, query: AnyQuery, now: number): An
   return narrowed
 }
 
+const ofStatus = (status: CertificateStatus) => (query: AnyQuery, now: number) =>
+  withStatus(status, query, now)
+
 // Each status is a member, whose value is the time now.
 const pageOfCertificates = pages(
   {
@@ -212,31 +193,31 @@ const pageOfCertificates = pages(
   },
   (on) => on.selectFrom('certificates').select(certificates.all),
   {
-    revoked: (query, now: number) => withStatus('revoked', query, now),
-    replaced: (query, now: number) => withStatus('replaced', query, now),
-    expired: (query, now: number) => withStatus('expired', query, now),
-    not_yet_valid: (query, now: number) => withStatus('not_yet_valid', query, now),
-    expiring: (query, now: number) => withStatus('expiring', query, now),
-    valid: (query, now: number) => withStatus('valid', query, now),
+    revoked: ofStatus('revoked'),
+    replaced: ofStatus('replaced'),
+    expired: ofStatus('expired'),
+    not_yet_valid: ofStatus('not_yet_valid'),
+    expiring: ofStatus('expiring'),
+    valid: ofStatus('valid'),
     expiresBefore: (query, time: number) => query.where('not_after', '<', time),
   },
+  certificates.decode,
 )
 
 export interface CertificateFilter {
-  readonly status?: CertificateStatus
+  readonly status?: CertificateStatus | undefined
   /** Only certificates that end before this time. */
-  readonly expiresBefore?: number
+  readonly expiresBefore?: number | undefined
 }
 
 /** Lists certificates by their registration, the newest first, or by their end. */
-export async function listCertificates(
+export function listCertificates(
   queries: Queries,
   { status, expiresBefore }: CertificateFilter,
   now: number,
   page: PageRequest<'notAfter' | 'seq'>,
-): Promise<Page<Certificate>> {
-  const filter = { ...(status && { [status]: now }), ...(expiresBefore !== undefined && { expiresBefore }) }
-  return mapPage(await pageOfCertificates(queries, filter, page), certificates.decode)
+) {
+  return pageOfCertificates(queries, { ...(status && { [status]: now }), expiresBefore }, page)
 }
 
 /** The query that counts the certificates of each status at that time. It reads the whole table. */
@@ -245,6 +226,6 @@ export function countCertificates(queries: Queries, now: number) {
   const status = sql<CertificateStatus>`case ${sql.join(cases, sql` `)} else 'valid' end`
   return db(queries)
     .selectFrom((from) => from.selectFrom('certificates').select(status.as('status')).as('each'))
-    .select(['status', (each) => each.fn.countAll<number>().as('certificates')])
+    .select(['status', (row) => row.fn.countAll<number>().as('certificates')])
     .groupBy('status')
 }

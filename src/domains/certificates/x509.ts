@@ -259,8 +259,8 @@ function invalidBlock(number: number, reason: string): AppError {
 
 function readBlock(number: number, label: string, rest: string): Buffer {
   if (!LABELS.includes(label)) {
-    const shown = KNOWN_LABEL.test(label) ? label : 'of an unknown kind'
-    throw invalidBlock(number, `is ${shown}; only blocks with the label CERTIFICATE are allowed`)
+    const kind = KNOWN_LABEL.test(label) ? label : 'of an unknown kind'
+    throw invalidBlock(number, `is ${kind}; only blocks with the label CERTIFICATE are allowed`)
   }
   const end = rest.indexOf(`-----END ${label}-----`)
   if (end < 0) throw invalidBlock(number, `has no line -----END ${label}-----`)

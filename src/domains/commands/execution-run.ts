@@ -1,29 +1,15 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
 import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { traceEnvironment } from '../../kernel/trace.ts'
-import type { ProgramEnd, Programs } from '../../ports/programs.ts'
-import type { Store } from '../../store/store.ts'
-import { isProgramCommand, type AnyCommand, type Catalogue } from './catalogue.ts'
-import type { ClaimedExecution } from './claims.ts'
+import type { ProgramEnd } from '../../ports/programs.ts'
+import { isProgramCommand, type AnyCommand } from './catalogue.ts'
+import type { CommandParts } from './parts.ts'
 import type { RunStatus } from './model.ts'
 import { argumentsOf, checkParameters, secretEnvironment, type CheckedParameters } from './parameters.ts'
 import { RunOutput, type OutputSnapshot } from './run-output.ts'
-import type { SecretBox } from './secret-box.ts'
-import { readProgress, saveOutput } from './store.ts'
-
-export interface ExecutionRunDeps {
-  readonly store: Store
-  readonly clock: WaitingClock
-  readonly logger: Logger
-  readonly programs: Programs
-  readonly catalogue: Catalogue
-  readonly secrets: SecretBox
-  /** The environment of a program, without its secrets. */
-  readonly environment: Readonly<Record<string, string>>
-}
+import { readProgress, saveOutput, type ClaimedExecution } from './store.ts'
 
 /** How a run has ended. */
 export interface RunResult extends ProgramEnd {
@@ -42,7 +28,7 @@ const NO_EXIT: ProgramEnd = { exitCode: null, signal: null }
 
 /** Runs one claimed execution to its end. Never rejects: what goes wrong is a failed execution that says why. */
 export async function runExecution(
-  deps: ExecutionRunDeps,
+  deps: CommandParts,
   claimed: ClaimedExecution,
   signal: AbortSignal,
 ): Promise<RunResult> {
@@ -59,7 +45,7 @@ export async function runExecution(
 
 /** The configuration of the worker may differ from that of the api, so the parameters are checked again. */
 function prepare(
-  { catalogue, secrets }: ExecutionRunDeps,
+  { catalogue, secrets }: CommandParts,
   { id, commandId, params, secrets: sealed }: ClaimedExecution,
 ) {
   const command = catalogue.get(commandId)
@@ -68,14 +54,14 @@ function prepare(
 }
 
 class ExecutionRun {
-  readonly #deps: ExecutionRunDeps
+  readonly #deps: CommandParts
   readonly #claimed: ClaimedExecution
   readonly #params: CheckedParameters
   readonly #output: RunOutput
   readonly #done = new AbortController()
   readonly #early: EarlyEnd
 
-  constructor(deps: ExecutionRunDeps, claimed: ClaimedExecution, params: CheckedParameters) {
+  constructor(deps: CommandParts, claimed: ClaimedExecution, params: CheckedParameters) {
     this.#deps = deps
     this.#claimed = claimed
     this.#params = params
@@ -110,25 +96,25 @@ class ExecutionRun {
 
   #program(command: ProgramCommand): Promise<ProgramEnd> {
     const { programs, environment } = this.#deps
-    const { shown, secrets } = this.#params
+    const { redacted, secrets } = this.#params
     return programs.run({
       executionId: this.#claimed.id,
-      run: argumentsOf(command, shown),
+      run: argumentsOf(command, redacted),
       environment: { ...environment, ...traceEnvironment(), ...secretEnvironment(secrets) },
       onOutput: (stream, bytes) => this.#output.write(stream, bytes),
-      terminate: this.#early.terminate,
-      kill: this.#early.kill,
+      terminate: this.#early.terminate.signal,
+      kill: this.#early.kill.signal,
     })
   }
 
   async #builtIn(command: BuiltInCommand): Promise<ProgramEnd> {
     const { terminate, kill } = this.#early
     const { promise: killed, resolve } = Promise.withResolvers<void>()
-    kill.addEventListener('abort', () => resolve(), { once: true })
+    kill.signal.addEventListener('abort', () => resolve(), { once: true })
     const work = command.run({
-      params: { ...this.#params.shown, ...this.#params.secrets },
+      params: { ...this.#params.redacted, ...this.#params.secrets },
       actor: this.#claimed.requestedBy,
-      signal: terminate,
+      signal: terminate.signal,
       print: (line) => this.#output.write('stdout', Buffer.from(`${line}\n`)),
     })
     await Promise.race([work, killed])
@@ -171,11 +157,12 @@ type EndCause = 'timed_out' | 'cancelled' | 'incomplete'
 
 /** Ends a run early: with SIGTERM, and some time later with SIGKILL. The first cause counts. */
 class EarlyEnd {
+  readonly terminate = new AbortController()
+  readonly kill = new AbortController()
+  /** Undefined for a run that ends by itself. */
+  cause: EndCause | undefined
   readonly #clock: WaitingClock
   readonly #done: AbortSignal
-  readonly #terminate = new AbortController()
-  readonly #kill = new AbortController()
-  #cause: EndCause | undefined
 
   /** `done` is aborted when the run is over. */
   constructor(clock: WaitingClock, done: AbortSignal) {
@@ -183,23 +170,10 @@ class EarlyEnd {
     this.#done = done
   }
 
-  /** Undefined for a run that ends by itself. */
-  get cause(): EndCause | undefined {
-    return this.#cause
-  }
-
-  get terminate(): AbortSignal {
-    return this.#terminate.signal
-  }
-
-  get kill(): AbortSignal {
-    return this.#kill.signal
-  }
-
   end(cause: EndCause, killAfterMs: number): void {
-    if (this.#cause || this.#done.aborted) return
-    this.#cause = cause
-    this.#terminate.abort()
-    void this.#clock.wait(killAfterMs, this.#done).then(() => this.#kill.abort())
+    if (this.cause || this.#done.aborted) return
+    this.cause = cause
+    this.terminate.abort()
+    void this.#clock.wait(killAfterMs, this.#done).then(() => this.kill.abort())
   }
 }

@@ -1,24 +1,20 @@
-import type { WaitingClock, Clock } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
 import { countJob, runBatches, type Job } from '../../kernel/job.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { RotatedKeys } from '../../kernel/secret.ts'
 import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
-import type { RecoverableAlerts } from '../../ports/alerts.ts'
-import type { EventSink } from '../../ports/events.ts'
-import type { Programs } from '../../ports/programs.ts'
-import type { Store } from '../../store/store.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { Catalogue } from './catalogue.ts'
-import { CommandJournal, type CommandEventData, type JournalDeps } from './journal.ts'
+import type { CommandDeps } from './deps.ts'
+import { CommandJournal } from './journal.ts'
 import { COMMAND_ALERTS, COMMAND_EVENTS, type ExecutionStatus } from './model.ts'
 import { OutputStreams } from './output-stream.ts'
 import { COMMAND_ERRORS, commandRoutes } from './routes.ts'
 import { encodeCommandEvent, ExecutionSchema, PolicyChangeSchema } from './schemas.ts'
 import { SecretBox } from './secret-box.ts'
-import { Commands, type CommandDeps } from './service.ts'
-import { StartRules, type StartRulesDeps } from './start-rules.ts'
+import { Commands } from './service.ts'
+import { StartRules } from './start-rules.ts'
 import { names } from './tables.ts'
 import { CommandUpkeep } from './upkeep.ts'
 import { CommandWorker } from './worker.ts'
@@ -27,26 +23,10 @@ export type { ExecutionView } from './model.ts'
 export { interruptUnfinished, listUnfinished, type UnfinishedExecution } from './store.ts'
 export type { CommandAccount } from './policy.ts'
 
-/** What the whole domain needs of the rest of the platform. */
-export interface CommandsDomainDeps
-  extends
-    Pick<CommandDeps, 'approvalTtlMs'>,
-    Pick<JournalDeps, 'notices' | 'approvalReceivers' | 'consoleUrl'>,
-    Pick<StartRulesDeps, 'startWithinMs' | 'findAccount'> {
-  readonly store: Store
-  readonly clock: WaitingClock
-  readonly logger: Logger
-  readonly metrics: Metrics
-  readonly events: EventSink<CommandEventData>
-  readonly alerts: RecoverableAlerts
-  /** Used by the worker only. */
-  readonly runPrograms: Programs
-  readonly programs: readonly ProgramCommand[]
-  readonly builtIns: readonly BuiltInCommand[]
-  /** The environment of programs. */
-  readonly environment: Readonly<Record<string, string>>
-  /** The name of this host. */
-  readonly host: string
+/** What the domain is created with. */
+interface CommandsDomainDeps extends CommandDeps {
+  readonly programCommands: readonly ProgramCommand[]
+  readonly builtInCommands: readonly BuiltInCommand[]
   /** From which the key of secret parameters is derived; read when the first one is. */
   readonly signingKeys: () => RotatedKeys
 }
@@ -62,20 +42,19 @@ export const commandsDomain = defineDomain({
   errors: COMMAND_ERRORS,
   alerts: COMMAND_ALERTS,
   encodeEvent: encodeCommandEvent,
-  create: ({ builtIns, programs, runPrograms, signingKeys, ...deps }: CommandsDomainDeps) => {
+  create: (deps: CommandsDomainDeps) => {
     const journal = new CommandJournal(deps)
-    const shared = {
+    const parts = {
       ...deps,
-      catalogue: new Catalogue([...builtIns, ...programs]),
+      catalogue: new Catalogue([...deps.builtInCommands, ...deps.programCommands]),
       journal,
-      rules: new StartRules({ ...deps, journal }),
-      secrets: new SecretBox(signingKeys),
-      programs: runPrograms,
+      rules: new StartRules(deps, journal),
+      secrets: new SecretBox(deps.signingKeys),
     }
-    const worker = new CommandWorker(shared)
-    const commands = new Commands({ ...shared, wake: () => worker.wake() })
-    const outputs = new OutputStreams({ ...deps, read: (id, identity) => commands.execution(id, identity) })
-    const upkeep = new CommandUpkeep(shared)
+    const worker = new CommandWorker(parts)
+    const commands = new Commands(parts, () => worker.wake())
+    const outputs = new OutputStreams(deps, commands)
+    const upkeep = new CommandUpkeep(parts)
     const endJob = commandEndJob(upkeep)
     return {
       commands,

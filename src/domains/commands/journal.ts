@@ -1,10 +1,8 @@
-import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
-import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
-import type { EventSink } from '../../ports/events.ts'
-import type { Notices } from '../../ports/notification-channel.ts'
+import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
+import type { PlatformAlert } from '../../ports/alerts.ts'
 import type { Tx } from '../../store/store.ts'
+import type { CommandDeps } from './deps.ts'
 import {
   COMMAND_ALERTS,
   DECISIONS,
@@ -18,26 +16,11 @@ import {
 import type { PolicyChange } from './policy.ts'
 import { listUnfinishedBefore } from './store.ts'
 
-/** The data of an event. */
-export type CommandEventData = ExecutionView | PolicyChange
-
 /** The fields of an execution that its alert shows. */
 type AlertedExecution = Pick<ExecutionView, 'id' | 'commandId' | 'host' | 'status' | 'statusReason'>
 
-export interface JournalDeps {
-  readonly logger: Logger
-  readonly metrics: Metrics
-  readonly events: EventSink<CommandEventData>
-  readonly alerts: RecoverableAlerts
-  readonly notices: Notices
-  /** Who is told of requests that wait for an approval, and of the decisions. */
-  readonly approvalReceivers: readonly string[]
-  /** Where people open the console; undefined if that is not configured. */
-  readonly consoleUrl: string | undefined
-}
-
 /** What approvers are told of a request. */
-export interface ApprovalNotice {
+interface ApprovalNotice {
   readonly about: 'requested' | 'decided'
   readonly title: string
   readonly lines: readonly string[]
@@ -48,37 +31,35 @@ export interface ApprovalNotice {
  * commit.
  */
 export class CommandJournal {
-  readonly #deps: JournalDeps
+  readonly #deps: CommandDeps
   readonly #requested: Counter
   readonly #decided: Counter
   readonly #finished: Counter
   readonly #policyChanges: Counter
 
-  constructor(deps: JournalDeps) {
+  constructor(deps: CommandDeps) {
     const { metrics } = deps
     this.#deps = deps
-    this.#requested = metrics.counter({
+    this.#requested = createSeriesCounter(metrics, {
       name: 'command_requests_total',
       help: 'Requested executions of commands.',
+      labels: {},
     })
-    this.#decided = metrics.counter({
+    this.#decided = createSeriesCounter(metrics, {
       name: 'command_decisions_total',
       help: 'Decisions on requests for commands.',
-      labels: ['decision'],
+      labels: { decision: DECISIONS },
     })
-    this.#finished = metrics.counter({
+    this.#finished = createSeriesCounter(metrics, {
       name: 'command_executions_finished_total',
       help: 'Executions of commands that have finished, by status.',
-      labels: ['status'],
+      labels: { status: EXECUTION_STATUSES.filter(isFinal) },
     })
-    this.#policyChanges = metrics.counter({
+    this.#policyChanges = createSeriesCounter(metrics, {
       name: 'command_policy_changes_total',
       help: 'Changes of the policy of commands.',
+      labels: {},
     })
-    this.#requested.increment({}, 0)
-    this.#policyChanges.increment({}, 0)
-    for (const decision of DECISIONS) this.#decided.increment({ decision }, 0)
-    for (const status of EXECUTION_STATUSES.filter(isFinal)) this.#finished.increment({ status }, 0)
   }
 
   async recordRequest(tx: Tx, execution: ExecutionView): Promise<void> {
@@ -131,7 +112,7 @@ export class CommandJournal {
   /** Ends the alert of an execution that has ended without its result; does nothing for any other. */
   async recoverAlert(tx: Tx, execution: AlertedExecution, reason: string): Promise<void> {
     const alert = alertOf(execution)
-    if (alert) await this.#deps.alerts.recoverIfRaised(tx, recoveryOf(alert, reason))
+    if (alert) await this.#deps.alerts.recoverIfRaised(tx, { ...alert, body: reason })
   }
 
   async recordPolicyChange(tx: Tx, change: PolicyChange): Promise<void> {
@@ -143,13 +124,12 @@ export class CommandJournal {
     })
   }
 
-  async #append(
-    tx: Tx,
-    event: 'requested' | 'decided' | 'finished',
-    execution: ExecutionView,
-  ): Promise<void> {
-    const type = COMMAND_EVENTS[event]
-    await this.#deps.events.append(tx, { type, subject: execution.id, data: execution })
+  async #append(tx: Tx, event: keyof typeof COMMAND_EVENTS, execution: ExecutionView): Promise<void> {
+    await this.#deps.events.append(tx, {
+      type: COMMAND_EVENTS[event],
+      subject: execution.id,
+      data: execution,
+    })
   }
 
   #log(tx: Tx, { id, commandId, status, exitCode, signal }: ExecutionView, message: string, actor: string) {
@@ -160,34 +140,24 @@ export class CommandJournal {
 
 /** The alert for an execution that has ended without its result; undefined for any other end. */
 function alertOf(execution: AlertedExecution): PlatformAlert | undefined {
-  if (execution.status === 'incomplete') return incompleteAlert(execution)
-  return execution.statusReason === 'not_started' ? notStartedAlert(execution) : undefined
-}
-
-function recoveryOf({ alarmId, source, title }: PlatformAlert, body: string): PlatformRecovery {
-  return { alarmId, source, title, body }
-}
-
-function notStartedAlert({ id, commandId }: AlertedExecution): PlatformAlert {
+  const { id, commandId, host, status, statusReason } = execution
+  const fixed = { source: 'platform.commands', severity: 'ERROR' } as const
+  if (status === 'incomplete')
+    return {
+      ...fixed,
+      alarmId: declaredAlarmId(COMMAND_ALERTS, 'command.incomplete:*', id),
+      title: `The command ${commandId} did not run to its end`,
+      body:
+        `Its worker on ${host} was stopped or has died during the execution ${id}. It is not repeated. ` +
+        'Check what it has done, and request it again if necessary.',
+    }
+  if (statusReason !== 'not_started') return undefined
   return {
+    ...fixed,
     alarmId: declaredAlarmId(COMMAND_ALERTS, 'command.not_started:*', id),
-    source: 'platform.commands',
     title: `The command ${commandId} was not started`,
     body:
       `No worker has begun the execution ${id} within commands.start_within, so it has expired. Check that a worker ` +
       'runs and has this command in its configuration, and request it again if necessary.',
-    severity: 'ERROR',
-  }
-}
-
-function incompleteAlert({ id, commandId, host }: AlertedExecution): PlatformAlert {
-  return {
-    alarmId: declaredAlarmId(COMMAND_ALERTS, 'command.incomplete:*', id),
-    source: 'platform.commands',
-    title: `The command ${commandId} did not run to its end`,
-    body:
-      `Its worker on ${host} was stopped or has died during the execution ${id}. It is not repeated. ` +
-      'Check what it has done, and request it again if necessary.',
-    severity: 'ERROR',
   }
 }

@@ -106,6 +106,16 @@ export interface Execution {
   readonly version: number
 }
 
+/** The fields of a waiting execution that decide whether it may start. */
+export type WaitingExecution = Pick<
+  Execution,
+  'id' | 'commandId' | 'requestedBy' | 'requesterRoles' | 'approvals'
+> & {
+  readonly status: 'awaiting_approval' | 'queued'
+  /** When it was queued, in epoch milliseconds. */
+  readonly queuedAt: number
+}
+
 /** An execution with its output. */
 export interface ExecutionView extends Execution {
   /** The last 64 KiB of both streams, without secrets; less in a list. */
@@ -133,37 +143,21 @@ export interface ExecutionRequest {
   readonly reason: string | null
 }
 
-export interface NewExecution {
-  readonly id: string
-  readonly commandId: string
-  /** Without secrets. */
-  readonly params: Execution['params']
-  readonly reason: string | null
-  readonly requestedBy: string
-  /** See {@link Execution}. */
-  readonly requesterRoles: Execution['requesterRoles']
-  readonly status: 'awaiting_approval' | 'queued'
-  readonly createdAt: number
-  readonly expiresAt: number
-}
-
-export function newExecution(request: NewExecution): ExecutionView {
-  return {
-    ...request,
-    statusReason: null,
-    approvals: [],
-    exitCode: null,
-    signal: null,
-    host: null,
-    containment: null,
-    cancelledBy: null,
-    startedAt: null,
-    finishedAt: null,
-    version: 1,
-    output: '',
-    outputTotal: 0,
-  }
-}
+/** The fields of an execution that has not started. */
+export const NOT_STARTED = {
+  statusReason: null,
+  approvals: [],
+  exitCode: null,
+  signal: null,
+  host: null,
+  containment: null,
+  cancelledBy: null,
+  startedAt: null,
+  finishedAt: null,
+  version: 1,
+  output: '',
+  outputTotal: 0,
+} as const
 
 const ENDED_BY =
   'The same command with the same parameters succeeds, its execution is removed after 90 days, or a person recovers it.'

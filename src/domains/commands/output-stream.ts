@@ -1,21 +1,12 @@
-import type { WaitingClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { Store } from '../../store/store.ts'
 import { encodeComment, encodeServerSentEvent } from '../../wire/event-stream.ts'
 import type { StreamBody, StreamOutput } from '../../wire/stream.ts'
+import type { CommandDeps } from './deps.ts'
 import { isFinal, type ExecutionView } from './model.ts'
+import type { Commands } from './service.ts'
 import { readProgress, type Progress } from './store.ts'
-
-export interface OutputStreamDeps {
-  readonly store: Store
-  readonly clock: WaitingClock
-  /** As `Commands.execution`: rejects if the caller may not read it. */
-  readonly read: (id: string, identity: Identity) => Promise<ExecutionView>
-  /** How many streams may be open at the same time. */
-  readonly limit?: number
-}
 
 // As often as a worker stores the output.
 const POLL_MS = SECOND / 4
@@ -25,11 +16,13 @@ const RETRY_AFTER_SECONDS = 5
 
 /** Streams of the output of executions, which are read from the database: the worker may be another process. */
 export class OutputStreams {
-  readonly #deps: OutputStreamDeps
+  readonly #deps: CommandDeps
+  readonly #commands: Pick<Commands, 'execution'>
   #open = 0
 
-  constructor(deps: OutputStreamDeps) {
+  constructor(deps: CommandDeps, commands: Pick<Commands, 'execution'>) {
     this.#deps = deps
+    this.#commands = commands
   }
 
   /**
@@ -37,13 +30,13 @@ export class OutputStreams {
    * `too_many_streams`.
    */
   async open(id: string, identity: Identity, lastEventId?: string): Promise<StreamBody> {
-    const { limit = STREAM_LIMIT, read } = this.#deps
-    await read(id, identity)
-    if (this.#open >= limit) throw tooManyStreams(limit)
+    const read = () => this.#commands.execution(id, identity)
+    await read()
+    if (this.#open >= STREAM_LIMIT) throw tooManyStreams()
     this.#open++
     return async (output) => {
       try {
-        await this.#follow(output, () => read(id, identity), parsePlace(lastEventId))
+        await this.#follow(output, read, parsePlace(lastEventId))
       } finally {
         this.#open--
       }
@@ -106,7 +99,7 @@ function overSignal(output: StreamOutput): AbortSignal {
   return over.signal
 }
 
-function tooManyStreams(limit: number): AppError {
-  const message = `There are ${limit} streams of output already; try again later.`
+function tooManyStreams(): AppError {
+  const message = `There are ${STREAM_LIMIT} streams of output already; try again later.`
   return new AppError('unavailable', 'too_many_streams', message, { retryAfterSeconds: RETRY_AFTER_SECONDS })
 }

@@ -28,7 +28,7 @@ function faultsOf(given: Record<string, unknown>): string[] {
 
 test('defaults are filled in, and secrets are apart', () => {
   assert.deepEqual(checkParameters(PARAMS, VALID), {
-    shown: { unit: 'nginx', lines: 10, force: false, mode: 'soft', keep: 7, 'api-key': '**redacted**' },
+    redacted: { unit: 'nginx', lines: 10, force: false, mode: 'soft', keep: 7, 'api-key': '**redacted**' },
     secrets: { 'api-key': 'k' },
   })
   assert.deepEqual(secretEnvironment({ 'api-key': 'k', pin: 7 }), { PARAM_API_KEY: 'k', PARAM_PIN: '7' })

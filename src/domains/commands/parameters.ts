@@ -16,7 +16,7 @@ export type ParameterValues = Readonly<Record<string, ParameterValue>>
 /** The values of a request: the public ones, which may be stored and shown, and the secret ones. */
 export interface CheckedParameters {
   /** With `**redacted**` for each secret. */
-  readonly shown: ParameterValues
+  readonly redacted: ParameterValues
   readonly secrets: ParameterValues
 }
 
@@ -26,18 +26,20 @@ const MAX_BYTES = 65_536
 /** Checks the parameters of a request, and fills in the defaults. Throws `validation_failed`, which names no value. */
 export function checkParameters(
   parameters: CommandParameters,
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
 ): CheckedParameters {
-  const faults = [...unknownFaults(parameters, given), ...valueFaults(parameters, given)]
+  const faults = [...unknownFaults(parameters, input), ...valueFaults(parameters, input)]
   if (faults.length > 0) throw invalidParameters(faults)
   const values = Object.entries(parameters).map(([name, parameter]) => {
-    return { name, parameter, value: valueOf(given, name, parameter) as ParameterValue }
+    return { name, parameter, value: valueOf(input, name, parameter) as ParameterValue }
   })
   if (Buffer.byteLength(JSON.stringify(values.map(({ value }) => value))) > MAX_BYTES)
     throw invalidParameters([fieldFault('params', 'too_many_bytes_together', { maximum: '64 KiB' })])
   const secrets = values.filter(({ parameter }) => parameter.isSecret)
   return {
-    shown: entries(values.map((each) => (each.parameter.isSecret ? { ...each, value: REDACTED } : each))),
+    redacted: entries(
+      values.map((entry) => (entry.parameter.isSecret ? { ...entry, value: REDACTED } : entry)),
+    ),
     secrets: entries(secrets),
   }
 }
@@ -47,21 +49,21 @@ function entries(values: readonly { name: string; value: ParameterValue }[]): Pa
 }
 
 function valueOf(
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
   name: string,
   parameter: CommandParameter,
 ): unknown {
-  return Object.hasOwn(given, name) ? given[name] : parameter.default
+  return Object.hasOwn(input, name) ? input[name] : parameter.default
 }
 
-function unknownFaults(parameters: CommandParameters, given: object): ErrorDetail[] {
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parameters, name))
+function unknownFaults(parameters: CommandParameters, input: object): ErrorDetail[] {
+  const unknown = Object.keys(input).filter((name) => !Object.hasOwn(parameters, name))
   return unknown.map((name) => fieldFault(`params.${name}`.slice(0, 256), 'unknown_parameter'))
 }
 
-function valueFaults(parameters: CommandParameters, given: Readonly<Record<string, unknown>>): ErrorDetail[] {
+function valueFaults(parameters: CommandParameters, input: Readonly<Record<string, unknown>>): ErrorDetail[] {
   return Object.entries(parameters).flatMap(([name, parameter]) => {
-    const value = valueOf(given, name, parameter)
+    const value = valueOf(input, name, parameter)
     const path = `params.${name}`
     const found = value === undefined ? fieldFault(path, 'required') : parameterFault(path, parameter, value)
     return found === undefined ? [] : [found]
@@ -77,7 +79,7 @@ function invalidParameters(faults: readonly ErrorDetail[]): AppError {
 
 /** The JSON Schema (2020-12) of a command's parameters. */
 export function parametersSchema(parameters: CommandParameters): object {
-  const required = Object.entries(parameters).filter(([, each]) => each.default === undefined)
+  const required = Object.entries(parameters).filter(([, parameter]) => parameter.default === undefined)
   return {
     type: 'object',
     properties: Object.fromEntries(
@@ -114,8 +116,8 @@ export function secretEnvironment(secrets: ParameterValues): Record<string, stri
 }
 
 /** What would run, for a person: the program with its arguments, or the id of a built-in command. */
-export function describeRun(command: AnyCommand, shown: ParameterValues): string[] {
-  return isProgramCommand(command) ? argumentsOf(command, shown) : [command.id]
+export function describeRun(command: AnyCommand, redacted: ParameterValues): string[] {
+  return isProgramCommand(command) ? argumentsOf(command, redacted) : [command.id]
 }
 
 /** Whether these are values of all parameters; the configuration may have got others since a request. */

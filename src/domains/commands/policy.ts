@@ -116,7 +116,7 @@ export function presentRoles(
 export function explainAccess(policy: Policy, commandId: string, account: CommandAccount): AccessExplanation {
   const { roles } = ruleOf(policy, commandId)
   const rule = Object.hasOwn(policy.rules, commandId) ? { revision: policy.revision, roles } : null
-  const allowed = account.enabled && roles.some((each) => account.roles.includes(each))
+  const allowed = account.enabled && roles.some((role) => account.roles.includes(role))
   return { allowed, because: sentenceOf(rule, account), rule, user: account }
 }
 

@@ -1,10 +1,11 @@
 import { ROLES } from '../../kernel/identity.ts'
-import { JsonText } from '../../kernel/text.ts'
+import type { JsonText } from '../../kernel/text.ts'
 import type { Tx } from '../../store/store.ts'
+import { bodyWriter } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
-import { encodePage, parsePage } from '../../wire/page.ts'
+import { encodePage, PageOf, parsePage, TimedQuery } from '../../wire/page.ts'
 import { ok, type Answer, type Route, routeOf, versioned } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import { BY_ID } from './catalogue.ts'
@@ -14,11 +15,10 @@ import type { Policy } from './policy.ts'
 import {
   AccessQuery,
   AccessSchema,
-  CommandPage,
   CommandParams,
   CommandQuery,
+  CommandSchema,
   DecisionBody,
-  decodeRequest,
   DryRunSchema,
   encodeAccess,
   encodeCommand,
@@ -27,14 +27,11 @@ import {
   encodePolicy,
   encodePolicyChange,
   ExecuteBody,
-  ExecutionPage,
   ExecutionQuery,
   ExecutionSchema,
-  fromExecutionQuery,
   OutputEvents,
   PolicyBody,
-  PolicyHistory,
-  PolicyHistoryQuery,
+  PolicyChangeSchema,
   PolicySchema,
 } from './schemas.ts'
 import type { Commands } from './service.ts'
@@ -56,8 +53,14 @@ const { command_not_found, execution_not_found, own_request, no_longer_allowed }
 const { invalid_transition, precondition_failed, too_many_streams } = SHARED_ERRORS
 const user_not_found = { status: 404, meaning: 'There is no such user.' }
 
+const accessText = bodyWriter(encodeAccess)
+const dryRunText = bodyWriter(encodeDryRun)
+const policyText = bodyWriter(encodePolicy)
+const executionText = bodyWriter(encodeExecution)
+const EXECUTION = { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } }
+
 /** docs/specification.md, Commands */
-export function commandRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'>): Route[] {
+export function commandRoutes(commands: Commands, outputs: OutputStreams): Route[] {
   return [
     ...catalogueRoutes(commands),
     ...executionRoutes(commands, outputs),
@@ -76,7 +79,7 @@ function catalogueRoutes(commands: Commands): Route[] {
       summary: 'List the commands that the caller may run, or all of them, by id',
       access: ROLES,
       query: CommandQuery,
-      answers: { 200: { description: 'A page of commands.', schema: CommandPage } },
+      answers: { 200: { description: 'A page of commands.', schema: PageOf(CommandSchema) } },
       read: async ({ query, identity }) =>
         ok(encodePage(await commands.list(identity, parsePage(query, BY_ID), query.all), encodeCommand)),
     }),
@@ -90,8 +93,7 @@ function catalogueRoutes(commands: Commands): Route[] {
       query: AccessQuery,
       answers: { 200: { description: 'The explanation.', schema: AccessSchema } },
       errors: { command_not_found, user_not_found },
-      read: async ({ params, query }) =>
-        ok(new JsonText(encodeAccess(await commands.explain(params.id, query.user_id)))),
+      read: async ({ params, query }) => ok(accessText(await commands.explain(params.id, query.user_id))),
     }),
     route({
       method: 'POST',
@@ -112,9 +114,8 @@ function catalogueRoutes(commands: Commands): Route[] {
       errors: { command_not_found },
       audit: { kind: 'execution', id: 'answer', changesWith: [202] },
       change: async (tx, { params, body, identity }) => {
-        const request = decodeRequest(body)
-        if (body.dry_run)
-          return ok(new JsonText(encodeDryRun(await commands.dryRun(tx, params.id, request, identity))))
+        const request = { params: body.params ?? {}, reason: body.reason ?? null }
+        if (body.dry_run) return ok(dryRunText(await commands.dryRun(tx, params.id, request, identity)))
         const execution = await commands.request(tx, params.id, request, identity)
         return { ...(await executionAnswer(commands, execution, tx)), status: 202 }
       },
@@ -122,7 +123,7 @@ function catalogueRoutes(commands: Commands): Route[] {
   ]
 }
 
-function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'>): Route[] {
+function executionRoutes(commands: Commands, outputs: OutputStreams): Route[] {
   return [
     route({
       method: 'GET',
@@ -133,9 +134,10 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
         'Those of commands that the caller may run or decide on, and its own; admin and auditor see all of them.',
       access: ROLES,
       query: ExecutionQuery,
-      answers: { 200: { description: 'A page of executions.', schema: ExecutionPage } },
+      answers: { 200: { description: 'A page of executions.', schema: PageOf(ExecutionSchema) } },
       read: async ({ query, identity }) => {
-        const page = await commands.executions(fromExecutionQuery(query), parsePage(query), identity)
+        const { status, command_id: commandId, requested_by: requestedBy } = query
+        const page = await commands.executions({ status, commandId, requestedBy }, parsePage(query), identity)
         const describe = await commands.describer()
         return ok(encodePage(page, (execution) => encodeExecution(describe(execution))))
       },
@@ -176,13 +178,9 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
         'A queued one is cancelled at once. A running one gets SIGTERM, after 10 seconds SIGKILL, and is cancelled then.',
       access: ROLES,
       params: IdParams,
-      answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },
+      answers: EXECUTION,
       errors: { execution_not_found, invalid_transition },
-      audit: {
-        kind: 'execution',
-        before: async (tx, { params }) =>
-          executionText(commands, await commands.executionBefore(tx, params.id), tx),
-      },
+      audit: { kind: 'execution', before: (tx, { params }) => stateOf(commands, params.id, tx) },
       change: async (tx, { params, identity }) =>
         executionAnswer(commands, await commands.cancel(tx, params.id, identity), tx),
     }),
@@ -199,13 +197,9 @@ function decisionRoute(commands: Commands, action: 'approve' | 'reject', decisio
     params: IdParams,
     body: DecisionBody,
     isBodyOptional: true,
-    answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },
+    answers: EXECUTION,
     errors: { execution_not_found, own_request, invalid_transition, no_longer_allowed },
-    audit: {
-      kind: 'execution',
-      before: async (tx, { params }) =>
-        executionText(commands, await commands.executionBefore(tx, params.id), tx),
-    },
+    audit: { kind: 'execution', before: (tx, { params }) => stateOf(commands, params.id, tx) },
     change: async (tx, { params, body, identity }) => {
       const decided = await commands.decide(tx, params.id, decision, body.comment ?? null, identity)
       return decided.statusReason ? cancelledAnswer(decided) : executionAnswer(commands, decided, tx)
@@ -221,9 +215,7 @@ function policyRoutes(commands: Commands): Route[] {
       operation: 'getCommandPolicy',
       summary: 'Read who may run which command',
       access: POLICY_READERS,
-      answers: {
-        200: versioned('The policy; `ETag` names its revision.', PolicySchema),
-      },
+      answers: { 200: versioned('The policy; `ETag` names its revision.', PolicySchema) },
       read: async () => policyAnswer(await commands.policy()),
     }),
     route({
@@ -248,21 +240,26 @@ function policyRoutes(commands: Commands): Route[] {
       operation: 'getCommandPolicyHistory',
       summary: 'Every change of the policy, newest first',
       access: POLICY_READERS,
-      query: PolicyHistoryQuery,
-      answers: { 200: { description: 'A page of changes.', schema: PolicyHistory } },
+      query: TimedQuery,
+      answers: { 200: { description: 'A page of changes.', schema: PageOf(PolicyChangeSchema) } },
       read: async ({ query }) =>
         ok(encodePage(await commands.policyHistory(parsePage(query)), encodePolicyChange)),
     }),
   ]
 }
 
-async function executionAnswer(commands: Commands, execution: ExecutionView, tx?: Tx): Promise<Answer> {
-  return ok(await executionText(commands, execution, tx))
+/** The execution before the change, for the audit trail. */
+async function stateOf(commands: Commands, id: string, tx: Tx): Promise<JsonText> {
+  return describedText(commands, await commands.executionBefore(tx, id), tx)
 }
 
-async function executionText(commands: Commands, execution: ExecutionView, tx?: Tx): Promise<JsonText> {
+async function describedText(commands: Commands, execution: ExecutionView, tx?: Tx): Promise<JsonText> {
   const describe = await commands.describer(tx)
-  return new JsonText(encodeExecution(describe(execution)))
+  return executionText(describe(execution))
+}
+
+async function executionAnswer(commands: Commands, execution: ExecutionView, tx?: Tx): Promise<Answer> {
+  return ok(await describedText(commands, execution, tx))
 }
 
 /** An answer and not an error, because the cancellation is committed with it. */
@@ -274,5 +271,5 @@ function cancelledAnswer({ requestedBy, commandId }: ExecutionView): Answer {
 }
 
 function policyAnswer(policy: Policy): Answer {
-  return ok(new JsonText(encodePolicy(policy)), entityTag(policy.revision))
+  return ok(policyText(policy), entityTag(policy.revision))
 }

@@ -1,14 +1,15 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { APPROVALS, CONTAINMENTS, type ParameterValue } from '../../kernel/command.ts'
 import { ROLES, type Role } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { PageOf, PageQuery, TimedPageQuery } from '../../wire/page.ts'
+import { PageQuery, TimedPageQuery } from '../../wire/page.ts'
 import {
   Fields,
   Id,
   Nullable,
+  NullableOneOf,
   NullableTimestamp,
   OneOf,
   Text,
@@ -16,17 +17,10 @@ import {
   Version,
 } from '../../wire/schemas.ts'
 import type { AnyCommand } from './catalogue.ts'
-import type { CommandEventData } from './journal.ts'
-import {
-  DECISIONS,
-  EXECUTION_STATUSES,
-  STATUS_REASONS,
-  type ExecutionRequest,
-  type ExecutionView,
-} from './model.ts'
+import type { CommandEventData } from './deps.ts'
+import { DECISIONS, EXECUTION_STATUSES, STATUS_REASONS, type ExecutionView } from './model.ts'
 import { parametersSchema } from './parameters.ts'
 import type { Policy } from './policy.ts'
-import type { ExecutionFilter } from './store.ts'
 
 const CommandId = Text({
   minLength: 1,
@@ -39,7 +33,7 @@ const TimeoutSeconds = Type.Number({ exclusiveMinimum: 0, description: 'Then the
 const Status = OneOf(EXECUTION_STATUSES, 'Where the execution stands.')
 const Caller = Type.String({ description: 'Id of the caller.' })
 
-const CommandSchema = Fields(
+export const CommandSchema = Fields(
   {
     id: CommandId,
     title: Type.String(),
@@ -51,15 +45,9 @@ const CommandSchema = Fields(
   { $id: 'Command' },
 )
 
-export const CommandPage = PageOf(CommandSchema)
-
 export const CommandQuery = Fields({
   ...PageQuery,
-  all: Type.Optional(
-    Type.Boolean({
-      description: 'With `true`: all commands, only for admin and auditor.',
-    }),
-  ),
+  all: Type.Optional(Type.Boolean({ description: 'With `true`: all commands, only for admin and auditor.' })),
 })
 
 export const CommandParams = Fields({ id: CommandId })
@@ -128,13 +116,11 @@ export const ExecutionSchema = Fields(
     reason: Nullable<string>({ type: 'string' }),
     requested_by: Caller,
     status: Status,
-    status_reason: Nullable<(typeof STATUS_REASONS)[number]>({
-      type: 'string',
-      enum: [...STATUS_REASONS, null],
-      description:
-        'Why the platform has ended it before its start: `no_longer_allowed`, its requester may not run the command by ' +
+    status_reason: NullableOneOf(
+      STATUS_REASONS,
+      'Why the platform has ended it before its start: `no_longer_allowed`, its requester may not run the command by ' +
         'now, or who has approved it may not decide on it; `not_started`, no worker has begun it within `commands.start_within`. Otherwise null.',
-    }),
+    ),
     approvals: Type.Array(ApprovalSchema),
     exit_code: Nullable<number>({ type: 'integer', description: '127 if the program could not be started.' }),
     signal: Nullable<string>({ type: 'string', description: 'The signal that has ended the program.' }),
@@ -144,13 +130,11 @@ export const ExecutionSchema = Fields(
     }),
     output_truncated: Type.Boolean({ description: 'Whether the output had more than `output`.' }),
     host: Nullable<string>({ type: 'string', description: 'Host of the worker; null before the start.' }),
-    containment: Nullable<(typeof CONTAINMENTS)[number]>({
-      type: 'string',
-      enum: [...CONTAINMENTS, null],
-      description:
-        'How its processes are kept together: in a PID namespace that none can leave, or by a search. Null before the ' +
+    containment: NullableOneOf(
+      CONTAINMENTS,
+      'How its processes are kept together: in a PID namespace that none can leave, or by a search. Null before the ' +
         'start, and for a built-in command.',
-    }),
+    ),
     cancelled_by: Nullable<string>({ type: 'string', description: 'Id of the caller.' }),
     created_at: Timestamp,
     started_at: NullableTimestamp,
@@ -166,8 +150,6 @@ export const ExecutionSchema = Fields(
   },
   { $id: 'Execution' },
 )
-
-export const ExecutionPage = PageOf(ExecutionSchema)
 
 export const ExecutionQuery = Fields({
   status: Type.Optional(Status),
@@ -212,10 +194,6 @@ export const PolicyBody = Fields({ rules: Rules })
 
 export const PolicyChangeSchema = Fields({ revision: Revision, at: Timestamp, actor: Caller, rules: Rules })
 
-export const PolicyHistory = PageOf(PolicyChangeSchema)
-
-export const PolicyHistoryQuery = Fields(TimedPageQuery)
-
 export const AccessQuery = Fields({ user_id: Id })
 
 export const AccessSchema = Fields({
@@ -228,11 +206,7 @@ export const AccessSchema = Fields({
   user: Fields({ roles: Type.Array(OneOf(ROLES)), enabled: Type.Boolean() }),
 })
 
-interface Timed {
-  readonly timeoutMs: number
-}
-
-const timeout_seconds = ({ timeoutMs }: Timed) => timeoutMs / SECOND
+const timeout_seconds = ({ timeoutMs }: { readonly timeoutMs: number }) => timeoutMs / SECOND
 
 export const encodeCommand = encoderOf(CommandSchema, {
   params: ({ params }: AnyCommand) => new JsonText(JSON.stringify(parametersSchema(params))),
@@ -256,18 +230,3 @@ export function encodeCommandEvent(data: CommandEventData): string {
 }
 
 export const encodeAccess = encoderOf(AccessSchema)
-
-export function fromExecutionQuery(query: Static<typeof ExecutionQuery>): Omit<ExecutionFilter, 'readable'> {
-  const { status, command_id: commandId, requested_by: requestedBy } = query
-  return { status, commandId, requestedBy }
-}
-
-export function decodeRequest({
-  params = {},
-  reason = null,
-}: {
-  params?: ExecutionRequest['params']
-  reason?: string | null
-}): ExecutionRequest {
-  return { params, reason }
-}

@@ -34,7 +34,7 @@ export class SecretBox {
     const text = this.#keys()
       .values()
       .map((key) => decrypt(key, executionId, Buffer.from(sealed, 'base64')))
-      .find((each) => each !== undefined)
+      .find((decrypted) => decrypted !== undefined)
     if (text !== undefined) return JSON.parse(text) as ParameterValues
     throw new AppError(
       'unavailable',

@@ -1,25 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Command } from '../../kernel/command.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import {
   AppError,
   invalidField,
   invalidMove,
+  requireFound,
   requireMove,
-  notFound,
   requireVersion,
 } from '../../kernel/errors.ts'
 import type { Identity, Role } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
-import type { AnyCommand, Catalogue } from './catalogue.ts'
-import type { CommandJournal } from './journal.ts'
+import type { Queries, Tx } from '../../store/store.ts'
+import { queuedWork } from '../../store/work/work-queue.ts'
+import type { AnyCommand } from './catalogue.ts'
+import type { CommandParts } from './parts.ts'
 import {
   EXECUTION_MOVES,
-  newExecution,
+  NOT_STARTED,
   type ApprovalDecision,
   type DescribedExecution,
   type Execution,
@@ -40,14 +39,12 @@ import {
   mayRun,
   type AccessExplanation,
   type Policy,
-  type PolicyChange,
 } from './policy.ts'
-import type { SecretBox } from './secret-box.ts'
-import type { StartRules, StartRulesDeps } from './start-rules.ts'
 import {
   addPolicy,
-  cancelIfQueued,
+  approve,
   cancelIfRunning,
+  endWaiting,
   findExecution,
   insertExecution,
   listExecutions,
@@ -55,25 +52,9 @@ import {
   lockFor,
   readableFor,
   readPolicy,
-  recordDecision,
+  reject,
   type ExecutionFilter,
 } from './store.ts'
-
-/** What the requests for commands need of the rest of the platform. */
-export interface CommandDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly catalogue: Catalogue
-  readonly journal: CommandJournal
-  readonly secrets: SecretBox
-  /** How long a request waits for its approval, in milliseconds. */
-  readonly approvalTtlMs: number
-  readonly rules: StartRules
-  readonly findAccount: StartRulesDeps['findAccount']
-  /** Announces queued executions. */
-  readonly wake: () => void
-}
 
 /** What a request would do. */
 export interface DryRun extends Pick<Command, 'approval' | 'timeoutMs'> {
@@ -86,10 +67,13 @@ const AWAITING_LIMIT = 1_000
 
 /** The requests for commands, the decisions on them, and the policy. Nothing is run here. */
 export class Commands {
-  readonly #deps: CommandDeps
+  readonly #deps: CommandParts
+  readonly #wake: () => void
 
-  constructor(deps: CommandDeps) {
+  /** `wake` announces queued executions; called after a commit. */
+  constructor(deps: CommandParts, wake: () => void) {
     this.#deps = deps
+    this.#wake = wake
   }
 
   /**
@@ -109,8 +93,7 @@ export class Commands {
   async explain(commandId: string, userId: string): Promise<AccessExplanation> {
     const { catalogue, store, findAccount } = this.#deps
     catalogue.get(commandId)
-    const account = await findAccount(userId, store.read)
-    if (!account) throw notFound('user', userId)
+    const account = requireFound(await findAccount(userId, store.read), 'user', userId)
     return explainAccess(await readPolicy(store.read), commandId, account)
   }
 
@@ -123,8 +106,8 @@ export class Commands {
   ): Promise<DryRun> {
     const command = await this.#requireRunnable(queries, commandId, identity)
     const { approval, timeoutMs } = command
-    const { shown } = checkParameters(command.params, params)
-    return { wouldRun: describeRun(command, shown), approval, timeoutMs }
+    const { redacted } = checkParameters(command.params, params)
+    return { wouldRun: describeRun(command, redacted), approval, timeoutMs }
   }
 
   /**
@@ -137,36 +120,38 @@ export class Commands {
     { params, reason }: ExecutionRequest,
     identity: Identity,
   ): Promise<ExecutionView> {
-    const { clock, secrets, approvalTtlMs, rules } = this.#deps
+    const { clock, journal, secrets, approvalTtlMs, rules } = this.#deps
     const command = await this.#requireRunnable(tx, commandId, identity)
     const checked = checkParameters(command.params, params)
     const needsApproval = command.approval === 'two_person'
     if (needsApproval && !reason?.trim()) throw invalidField('reason', 'reason_required')
     const createdAt = clock.now()
-    const execution = newExecution({
+    const execution: ExecutionView = {
+      ...NOT_STARTED,
       id: newId(),
       commandId,
-      params: checked.shown,
+      params: checked.redacted,
       reason,
       requestedBy: identity.id,
       requesterRoles: await this.#rolesWithoutUser(tx, identity),
       status: needsApproval ? 'awaiting_approval' : 'queued',
       createdAt,
       expiresAt: needsApproval ? createdAt + approvalTtlMs : rules.expiryOf(createdAt),
-    })
-    await insertExecution(tx, execution, secrets.seal(execution.id, checked.secrets))
-    await this.#deps.journal.recordRequest(tx, execution)
+    }
+    const sealed = secrets.seal(execution.id, checked.secrets)
+    await insertExecution(tx, { ...execution, ...queuedWork(createdAt), secrets: sealed })
+    await journal.recordRequest(tx, execution)
     if (needsApproval)
-      await this.#deps.journal.tellApprovers(tx, execution.id, {
+      await journal.tellApprovers(tx, execution.id, {
         about: 'requested',
         title: `${identity.name} asks to run ${commandId}`,
         lines: [
-          `Would run: ${describeRun(command, checked.shown).map(quoteArgument).join(' ')}`,
+          `Would run: ${describeRun(command, checked.redacted).map(quoteArgument).join(' ')}`,
           `Reason: ${reason}`,
           `It expires without a decision at ${toRfc3339(execution.expiresAt ?? createdAt)}.`,
         ],
       })
-    else tx.afterCommit(this.#deps.wake)
+    else tx.afterCommit(this.#wake)
     return execution
   }
 
@@ -234,7 +219,8 @@ export class Commands {
     identity: Identity,
   ): Promise<ExecutionView> {
     const execution = await requireExecution(tx, id)
-    if (isOwnRequest(execution, identity)) throw ownRequest()
+    if (isOwnRequest(execution, identity))
+      throw new AppError('forbidden', 'own_request', 'Another person has to decide on your own request.')
     if (!mayDecide(await readPolicy(tx), execution.commandId, identity))
       throw forbiddenError('decide on this command')
     const status = decision === 'approved' ? 'queued' : 'rejected'
@@ -249,13 +235,16 @@ export class Commands {
     const at = this.#deps.clock.now()
     const roles = await this.#rolesWithoutUser(tx, identity)
     const approvals = [...execution.approvals, { at, by: identity.id, decision, comment, roles }]
-    const expiresAt = this.#deps.rules.expiryOf(at)
-    if (!(await recordDecision(tx, { id, status, approvals, at, expiresAt })))
-      throw await this.#lostDecision(tx, id, status, at)
+    const record = { id, status, approvals, at } as const
+    const isRecorded =
+      status === 'queued'
+        ? await approve(tx, record, this.#deps.rules.expiryOf(at))
+        : await reject(tx, record)
+    if (!isRecorded) throw await this.#lostDecision(tx, id, status, at)
     const decided = await requireExecution(tx, id)
     await this.#deps.journal.recordDecision(tx, decided, decision, identity.id)
     await this.#tellDecision(tx, execution, `${decision} by ${identity.name}`, comment)
-    if (status === 'queued') tx.afterCommit(this.#deps.wake)
+    if (status === 'queued') tx.afterCommit(this.#wake)
     return decided
   }
 
@@ -266,7 +255,9 @@ export class Commands {
   async cancel(tx: Tx, id: string, identity: Identity): Promise<ExecutionView> {
     const execution = await requireExecution(tx, id)
     if (!mayCancel(await readPolicy(tx), execution, identity)) throw forbiddenError('cancel this execution')
-    if (await cancelIfQueued(tx, id, identity.id, this.#deps.clock.now())) {
+    const finishedAt = this.#deps.clock.now()
+    const end = { id, status: 'cancelled', statusReason: null, cancelledBy: identity.id, finishedAt } as const
+    if (await endWaiting(tx, 'queued', end)) {
       const cancelled = await requireExecution(tx, id)
       await this.#deps.journal.recordEnd(tx, cancelled, identity.id)
       return cancelled
@@ -283,8 +274,8 @@ export class Commands {
   }
 
   /** Every change, newest first. */
-  policyHistory(page: PageRequest): Promise<Page<PolicyChange>> {
-    return listPolicies(this.#deps.store.read, page)
+  policyHistory(page: PageRequest) {
+    return listPolicies(this.#deps.store.read, {}, page)
   }
 
   /**
@@ -370,17 +361,11 @@ function withPolicy<C extends AnyCommand>(command: C, policy: Policy): C {
 }
 
 async function requireExecution(queries: Queries, id: string): Promise<ExecutionView> {
-  const execution = await findExecution(queries, id)
-  if (!execution) throw notFound('execution', id)
-  return execution
+  return requireFound(await findExecution(queries, id), 'execution', id)
 }
 
 function forbiddenError(action: string): AppError {
   return new AppError('forbidden', 'forbidden', `The policy of commands does not allow you to ${action}.`)
-}
-
-function ownRequest(): AppError {
-  return new AppError('forbidden', 'own_request', 'Another person has to decide on your own request.')
 }
 
 function refusedMove({ status }: Pick<Execution, 'status'>, to: ExecutionStatus): AppError {

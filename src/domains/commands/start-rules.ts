@@ -1,44 +1,27 @@
-import type { Clock } from '../../kernel/clock.ts'
 import type { Role } from '../../kernel/identity.ts'
 import { CLOCK_DIFFERENCE_MS, isDueAt } from '../../kernel/time.ts'
-import type { Queries, Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
+import type { CommandDeps } from './deps.ts'
 import type { CommandJournal } from './journal.ts'
-import type { Execution, StatusReason } from './model.ts'
-import { mayDecide, mayRun, presentRoles, type CommandAccount } from './policy.ts'
-import { endForReason, findExecution, readPolicy } from './store.ts'
-
-export interface StartRulesDeps {
-  readonly clock: Clock
-  readonly journal: CommandJournal
-  /** How long an execution waits in the queue, in milliseconds. */
-  readonly startWithinMs: number
-  /** The roles of a user; undefined if there is none with this id. */
-  readonly findAccount: (userId: string, queries: Queries) => Promise<CommandAccount | undefined>
-}
-
-/** The fields of a waiting execution that decide whether it may start. */
-export type WaitingExecution = Pick<
-  Execution,
-  'id' | 'commandId' | 'requestedBy' | 'requesterRoles' | 'approvals'
-> & {
-  readonly status: 'awaiting_approval' | 'queued'
-  /** When it was queued, in epoch milliseconds. */
-  readonly queuedAt: number
-}
+import { STATUS_OF_REASON, type StatusReason, type WaitingExecution } from './model.ts'
+import { mayDecide, mayRun, presentRoles } from './policy.ts'
+import { endWaiting, findExecution, readPolicy } from './store.ts'
 
 /** A rule: whether it ends a waiting execution. The first one that does gives the reason. */
 type Rule = (tx: Tx, execution: WaitingExecution) => Promise<boolean> | boolean
 
 /** Ends waiting executions that must not begin, with the event of their end (docs/specification.md, Commands). */
 export class StartRules {
-  readonly #deps: StartRulesDeps
+  readonly #deps: CommandDeps
+  readonly #journal: CommandJournal
   readonly #rules: readonly (readonly [StatusReason, Rule])[] = [
     ['not_started', (_tx, execution) => this.#isOverdue(execution)],
     ['no_longer_allowed', (tx, execution) => this.#isRefused(tx, execution)],
   ]
 
-  constructor(deps: StartRulesDeps) {
+  constructor(deps: CommandDeps, journal: CommandJournal) {
     this.#deps = deps
+    this.#journal = journal
   }
 
   /** When an execution that is queued at that time expires without a start. */
@@ -71,10 +54,11 @@ export class StartRules {
     { id, status }: Pick<WaitingExecution, 'id' | 'status'>,
     reason: StatusReason,
   ): Promise<boolean> {
-    const { clock, journal } = this.#deps
-    if (!(await endForReason(tx, id, status, reason, clock.now()))) return false
+    const finishedAt = this.#deps.clock.now()
+    const end = { id, status: STATUS_OF_REASON[reason], statusReason: reason, cancelledBy: null, finishedAt }
+    if (!(await endWaiting(tx, status, end))) return false
     const ended = await findExecution(tx, id)
-    if (ended) await journal.recordEnd(tx, ended, 'platform')
+    if (ended) await this.#journal.recordEnd(tx, ended, 'platform')
     return true
   }
 
@@ -89,13 +73,11 @@ export class StartRules {
     { commandId, requestedBy, requesterRoles, approvals }: WaitingExecution,
   ): Promise<boolean> {
     const policy = await readPolicy(tx)
-    if (!mayRun(policy, commandId, await this.#judge(tx, requestedBy, requesterRoles))) return true
+    const rolesOf = async (id: string, rolesThen: readonly Role[] | null | undefined) =>
+      presentRoles(await this.#deps.findAccount(id, tx), rolesThen)
+    if (!mayRun(policy, commandId, await rolesOf(requestedBy, requesterRoles))) return true
     for (const { by, roles } of approvals)
-      if (!mayDecide(policy, commandId, await this.#judge(tx, by, roles))) return true
+      if (!mayDecide(policy, commandId, await rolesOf(by, roles))) return true
     return false
-  }
-
-  async #judge(tx: Tx, id: string, rolesThen: readonly Role[] | null | undefined) {
-    return presentRoles(await this.#deps.findAccount(id, tx), rolesThen)
   }
 }

@@ -1,41 +1,39 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
-import { NEXT_VERSION } from '../../store/columns.ts'
+import type { Containment } from '../../kernel/command.ts'
+import { NEXT_VERSION, type NewRowOf } from '../../store/columns.ts'
 import { sizeOf } from '../../store/pages.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import { queuedWork } from '../../store/work/work-queue.ts'
+import type { WorkClaim, WorkItem } from '../../store/work/runner.ts'
+import { WORK_COLUMN_NAMES } from '../../store/work/work-queue.ts'
 import type { RunLease } from './lease-watch.ts'
-import {
-  STATUS_OF_REASON,
-  type ApprovalRecord,
-  type Execution,
-  type ExecutionStatus,
-  type ExecutionView,
-  type RunStatus,
-  type StatusReason,
+import type {
+  ApprovalRecord,
+  Execution,
+  ExecutionStatus,
+  ExecutionView,
+  RunStatus,
+  StatusReason,
+  WaitingExecution,
 } from './model.ts'
 import { FIRST_POLICY, type Policy, type PolicyChange } from './policy.ts'
 import type { OutputSnapshot } from './run-output.ts'
 import {
-  db,
   executions,
   outputs,
-  pages,
   policies,
-  readRow,
-  readRows,
   changeRow,
   changeRows,
+  db,
+  pages,
+  readRow,
+  readRows,
 } from './tables.ts'
 
-const WORK = ['secrets', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt', 'trace'] as const
-const EXECUTION = executions.except('seq', ...WORK)
+const EXECUTION = executions.except('seq', 'secrets', ...WORK_COLUMN_NAMES)
 
-type NewRow = Execution & ReturnType<typeof queuedWork> & { readonly secrets: string | null }
-
-const insert = changeRows((on, newRow: NewRow) =>
-  on.insertInto('command_executions').values(executions.values(newRow)),
+export const insertExecution = changeRows((on, execution: NewRowOf<typeof executions>) =>
+  on.insertInto('command_executions').values(executions.values(execution)),
 )
 
 interface StoredExecution extends Omit<Execution, 'params' | 'approvals' | 'requesterRoles'> {
@@ -46,71 +44,8 @@ interface StoredExecution extends Omit<Execution, 'params' | 'approvals' | 'requ
   total: number | null
 }
 
-interface Decision {
-  readonly id: string
-  readonly status: 'queued' | 'rejected'
-  readonly approvals: readonly ApprovalRecord[]
-  readonly at: number
-  /** When it expires without a start, if it is approved. */
-  readonly expiresAt: number
-}
-
-const approve = changeRow((on, decision: Decision) =>
-  on
-    .updateTable('command_executions')
-    .set({
-      ...executions.set(decision, 'status', 'approvals'),
-      queued_at: decision.at,
-      version: NEXT_VERSION,
-      expires_at: decision.expiresAt,
-    })
-    .where('id', '=', decision.id)
-    .where('status', '=', 'awaiting_approval')
-    .where('expires_at', '>', decision.at),
-)
-
-const reject = changeRow((on, decision: Decision) =>
-  on
-    .updateTable('command_executions')
-    .set({
-      ...executions.set(decision, 'status', 'approvals'),
-      finished_at: decision.at,
-      secrets: null,
-      version: NEXT_VERSION,
-    })
-    .where('id', '=', decision.id)
-    .where('status', '=', 'awaiting_approval')
-    .where('expires_at', '>', decision.at),
-)
-
-interface WaitingEnd {
-  readonly id: string
-  readonly from: 'awaiting_approval' | 'queued'
-  readonly status: ExecutionStatus
-  readonly statusReason: StatusReason | null
-  readonly cancelledBy: string | null
-  readonly finishedAt: number
-}
-
-const endWaiting = changeRow((on, waitingEnd: WaitingEnd) =>
-  on
-    .updateTable('command_executions')
-    .set({
-      ...executions.set(waitingEnd, 'status', 'statusReason', 'cancelledBy', 'finishedAt'),
-      secrets: null,
-      due_at: null,
-      version: NEXT_VERSION,
-    })
-    .where('id', '=', waitingEnd.id)
-    .where('status', '=', waitingEnd.from),
-)
-
-export async function insertExecution(
-  tx: Tx,
-  { output: _output, outputTotal: _total, ...execution }: ExecutionView,
-  secrets: string | null,
-): Promise<void> {
-  await insert(tx, { ...execution, ...queuedWork(execution.createdAt), secrets })
+function toView({ text, total, ...row }: StoredExecution): ExecutionView {
+  return { ...executions.decode(row), output: text ?? '', outputTotal: total ?? 0 }
 }
 
 export const findExecution = readRow(
@@ -123,10 +58,6 @@ export const findExecution = readRow(
       .where('id', '=', id),
   toView,
 )
-
-function toView({ text, total, ...row }: StoredExecution): ExecutionView {
-  return { ...executions.decode(row), output: text ?? '', outputTotal: total ?? 0 }
-}
 
 export interface ExecutionFilter {
   readonly status?: ExecutionStatus | undefined
@@ -149,7 +80,8 @@ const LISTED_OUTPUT = sql.lit(1_024)
 const listedText = sql<string | null>`case when length(text) > ${LISTED_OUTPUT}
   then substr(text, length(text) - ${LISTED_OUTPUT} + 1) else text end`
 
-const pageOfExecutions = pages(
+/** Newest first, each with the end of its output. */
+export const listExecutions = pages(
   {
     table: 'command_executions',
     createdAt: 'created_at',
@@ -171,39 +103,58 @@ const pageOfExecutions = pages(
           or replace(${list}, '\n=' || requested_by || '\n', '') <> ${list})`,
       ),
   },
+  ({ seq: _seq, ...row }) => toView(row),
 )
 
-/** Newest first, each with the end of its output. */
-export async function listExecutions(
-  queries: Queries,
-  filter: ExecutionFilter,
-  page: PageRequest,
-): Promise<Page<ExecutionView>> {
-  return mapPage(await pageOfExecutions(queries, filter, page), ({ seq: _seq, ...row }) => toView(row))
+interface Decision {
+  readonly id: string
+  readonly status: 'queued' | 'rejected'
+  readonly approvals: readonly ApprovalRecord[]
+  readonly at: number
 }
 
-/** Compare-and-set: `false`, and nothing changes, when it does not wait for an approval, or waits too long. */
-export function recordDecision(tx: Tx, decision: Decision): Promise<boolean> {
-  return decision.status === 'queued' ? approve(tx, decision) : reject(tx, decision)
+const decide = (on: ReturnType<typeof db>, decision: Decision) =>
+  on
+    .updateTable('command_executions')
+    .set({ ...executions.set(decision, 'status', 'approvals'), version: NEXT_VERSION })
+    .where('id', '=', decision.id)
+    .where('status', '=', 'awaiting_approval')
+    .where('expires_at', '>', decision.at)
+
+/**
+ * Compare-and-set: `false`, and nothing changes, when it does not wait for an approval, or waits too long. `expiresAt` is when
+ * it expires without a start.
+ */
+export const approve = changeRow((on, decision: Decision, expiresAt: number) =>
+  decide(on, decision).set({ queued_at: decision.at, expires_at: expiresAt }),
+)
+
+/** Compare-and-set, as {@link approve}. */
+export const reject = changeRow((on, decision: Decision) =>
+  decide(on, decision).set({ finished_at: decision.at, secrets: null }),
+)
+
+interface WaitingEnd {
+  readonly id: string
+  readonly status: ExecutionStatus
+  readonly statusReason: StatusReason | null
+  readonly cancelledBy: string | null
+  readonly finishedAt: number
 }
 
-/** Compare-and-set: `false`, and nothing changes, when it is not queued. */
-export async function cancelIfQueued(tx: Tx, id: string, by: string, at: number): Promise<boolean> {
-  const end = { from: 'queued', status: 'cancelled', statusReason: null } as const
-  return await endWaiting(tx, { ...end, id, cancelledBy: by, finishedAt: at })
-}
-
-/** Ends an execution before its start. Compare-and-set: `false`, and nothing changes, when its status has changed. */
-export async function endForReason(
-  tx: Tx,
-  id: string,
-  from: WaitingEnd['from'],
-  statusReason: StatusReason,
-  at: number,
-): Promise<boolean> {
-  const end = { id, from, status: STATUS_OF_REASON[statusReason], statusReason }
-  return await endWaiting(tx, { ...end, cancelledBy: null, finishedAt: at })
-}
+/** Ends an execution before its start. Compare-and-set: `false`, and nothing changes, when its status is not `from`. */
+export const endWaiting = changeRow((on, from: WaitingExecution['status'], end: WaitingEnd) =>
+  on
+    .updateTable('command_executions')
+    .set({
+      ...executions.set(end, 'status', 'statusReason', 'cancelledBy', 'finishedAt'),
+      secrets: null,
+      due_at: null,
+      version: NEXT_VERSION,
+    })
+    .where('id', '=', end.id)
+    .where('status', '=', from),
+)
 
 /** Asks the worker to end a run; `false` when it does not run, or was cancelled already. */
 export const cancelIfRunning = changeRow((on, id: string, by: string) =>
@@ -215,18 +166,13 @@ export const cancelIfRunning = changeRow((on, id: string, by: string) =>
     .where('cancelled_by', 'is', null),
 )
 
-interface QueueLimits {
-  readonly before: number
-  readonly after: number
-}
-
-/** The queued executions that no worker has begun within these limits. */
-export const listUnstarted = readRows((on, limits: QueueLimits, limit: number) =>
+/** The executions that were queued until `before`, or, with a clock that was set back since, later than `after`. */
+export const listUnstarted = readRows((on, before: number, after: number, limit: number) =>
   on
     .selectFrom('command_executions')
     .select('id')
     .where('status', '=', 'queued')
-    .where((row) => row.or([row('queued_at', '<=', limits.before), row('queued_at', '>', limits.after)]))
+    .where((row) => row.or([row('queued_at', '<=', before), row('queued_at', '>', after)]))
     .orderBy('seq')
     .limit(limit),
 )
@@ -241,12 +187,6 @@ export const listExpired = readRows((on, now: number, limit: number) =>
     .orderBy('seq')
     .limit(limit),
 )
-
-/** Compare-and-set; `expires_at` does not change while it waits for an approval. */
-export async function markExpired(tx: Tx, id: string, now: number): Promise<boolean> {
-  const end = { from: 'awaiting_approval', status: 'expired', statusReason: null, cancelledBy: null } as const
-  return await endWaiting(tx, { ...end, id, finishedAt: now })
-}
 
 /** Ends every execution that is not finished, as `status`; for a database that no process serves. */
 export const interruptUnfinished = changeRows((on, status: 'interrupted' | 'incomplete', now: number) =>
@@ -316,16 +256,12 @@ export const finishRun = changeRow((on, change: RunChange) =>
     .where('attempts', '=', change.attempts),
 )
 
-const updateOutput = changeRows((on, change: OutputSnapshot & { id: string }) =>
+export const saveOutput = changeRows((on, id: string, output: OutputSnapshot) =>
   on
     .updateTable('command_outputs')
-    .set(outputs.set(change, 'text', 'total'))
-    .where('execution_id', '=', change.id),
+    .set(outputs.set(output, 'text', 'total'))
+    .where('execution_id', '=', id),
 )
-
-export async function saveOutput(tx: Tx, id: string, output: OutputSnapshot): Promise<void> {
-  await updateOutput(tx, { id, ...output })
-}
 
 /** How far an execution is, without its output. */
 export interface Progress {
@@ -363,16 +299,13 @@ export const addPolicy = changeRows((on, change: PolicyChange) =>
   on.insertInto('command_policies').values(policies.values(change)),
 )
 
-const pageOfPolicies = pages(
+/** Newest first. */
+export const listPolicies = pages(
   { table: 'command_policies', createdAt: 'at', size: sizeOf('rules') },
   (on) => on.selectFrom('command_policies').select(policies.all),
   {},
+  ({ seq: _seq, ...row }) => policies.decode(row),
 )
-
-/** Newest first. */
-export async function listPolicies(queries: Queries, page: PageRequest): Promise<Page<PolicyChange>> {
-  return mapPage(await pageOfPolicies(queries, {}, page), ({ seq: _seq, ...row }) => policies.decode(row))
-}
 
 /** An execution that waits for a worker, or runs. */
 export interface UnfinishedExecution {
@@ -385,24 +318,22 @@ export interface UnfinishedExecution {
 }
 
 /** Those that run, then the oldest that wait, without those that wait for a person. */
-export async function listUnfinished(queries: Queries, limit: number): Promise<UnfinishedExecution[]> {
-  const rows = await db(queries)
+export const listUnfinished = readRows((on, limit: number) =>
+  on
     .selectFrom('command_executions')
     .select(executions.pick('id', 'commandId', 'status', 'host', 'queuedAt', 'startedAt'))
     .where('status', 'in', ['queued', 'running'])
     // `running` before `queued`
     .orderBy('status', 'desc')
     .orderBy('seq')
-    .limit(limit)
-    .execute()
-  return rows
-}
+    .limit(limit),
+)
 
 /** The query that counts the unfinished executions of each status; it reads one index. */
 export function countUnfinished(queries: Queries) {
   return db(queries)
     .selectFrom('command_executions')
-    .select(['status', (each) => each.fn.countAll<number>().as('executions')])
+    .select(['status', (row) => row.fn.countAll<number>().as('executions')])
     .where('status', 'in', ['awaiting_approval', 'queued', 'running'])
     .groupBy('status')
 }
@@ -440,4 +371,95 @@ export async function deleteFinished(tx: Tx, before: number, limit: number) {
   await db(tx).deleteFrom('command_outputs').where('execution_id', 'in', ids).execute()
   await db(tx).deleteFrom('command_executions').where('id', 'in', ids).execute()
   return rows
+}
+
+/** Whether any execution is queued: the first one found. */
+export const findQueued = readRow((on) =>
+  on.selectFrom('command_executions').select('id').where('status', '=', 'queued').limit(1),
+)
+
+/** How many executions of each command run. */
+export async function countRunning(tx: Tx): Promise<Map<string, number>> {
+  const rows = await db(tx)
+    .selectFrom('command_executions')
+    .select(['command_id', (row) => row.fn.countAll<number>().as('running')])
+    .where('status', '=', 'running')
+    .groupBy('command_id')
+    .execute()
+  return new Map(rows.map(({ command_id, running }) => [command_id, running]))
+}
+
+// At most some executions of one command run at the same time, so a few are enough for each claim.
+const MAX_LISTED = 100
+
+/** The oldest queued executions of these commands. */
+export async function listQueued(tx: Tx, commandIds: readonly string[]): Promise<WaitingExecution[]> {
+  if (commandIds.length === 0) return []
+  const rows = await db(tx)
+    .selectFrom('command_executions')
+    .select(executions.pick('id', 'commandId', 'requestedBy', 'requesterRoles', 'approvals', 'queuedAt'))
+    .where('status', '=', 'queued')
+    .where('command_id', 'in', commandIds)
+    .orderBy('seq')
+    .limit(MAX_LISTED)
+    .execute()
+  return rows.map((row) => ({ ...executions.decode(row), status: 'queued' }))
+}
+
+/** An execution that a worker has begun, with its encrypted secrets, which only this claim has from now on. */
+export interface ClaimedExecution extends WorkItem {
+  readonly commandId: string
+  readonly params: Execution['params']
+  readonly requestedBy: string
+  readonly secrets: string | null
+}
+
+/** The execution with its encrypted secrets, which {@link beginRun} removes. */
+const findClaimed = readRow(
+  (on, id: string) =>
+    on
+      .selectFrom('command_executions')
+      .select(executions.pick('id', 'commandId', 'params', 'requestedBy', 'secrets', 'queuedAt', 'trace'))
+      .where('id', '=', id),
+  executions.decode,
+)
+
+const setRunning = changeRow(
+  (on, id: string, claim: WorkClaim, host: string, containment: Containment | null) =>
+    on
+      .updateTable('command_executions')
+      .set({
+        status: 'running',
+        started_at: claim.now,
+        host,
+        containment,
+        secrets: null,
+        due_at: claim.until,
+        lease_holder: claim.holder,
+        attempts: 1,
+        version: NEXT_VERSION,
+      })
+      .where('id', '=', id)
+      .where('status', '=', 'queued'),
+)
+
+const insertOutput = changeRows((on, executionId: string) =>
+  on.insertInto('command_outputs').values(outputs.values({ executionId, text: '', total: 0 })),
+)
+
+/**
+ * Begins a queued execution. Compare-and-set, and nothing moves an execution back: so it runs at most once. Undefined, and
+ * nothing changes, when it is not queued.
+ */
+export async function beginRun(
+  tx: Tx,
+  id: string,
+  claim: WorkClaim,
+  host: string,
+  containment: Containment | null,
+): Promise<ClaimedExecution | undefined> {
+  const claimed = await findClaimed(tx, id)
+  if (!claimed || !(await setRunning(tx, id, claim, host, containment))) return undefined
+  await insertOutput(tx, id)
+  return { ...claimed, attempts: 1 }
 }

@@ -1,40 +1,27 @@
-import type { Clock } from '../../kernel/clock.ts'
-import type { Programs } from '../../ports/programs.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
-import type { Catalogue } from './catalogue.ts'
-import type { CommandJournal } from './journal.ts'
+import type { Queries, Tx } from '../../store/store.ts'
+import type { CommandParts } from './parts.ts'
 import { LeaseWatch } from './lease-watch.ts'
 import { isFinal, type ExecutionStatus, type ExecutionView } from './model.ts'
-import type { StartRules } from './start-rules.ts'
 import {
   countUnfinished,
   deleteFinished,
+  endWaiting,
   findExecution,
   listExpired,
   listLeases,
   listUnstarted,
-  markExpired,
   markIncomplete,
   readProgress,
 } from './store.ts'
-
-export interface UpkeepDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly journal: CommandJournal
-  readonly rules: StartRules
-  readonly programs: Programs
-  readonly catalogue: Catalogue
-}
 
 const ACTOR = 'platform'
 
 /** Ends requests that were not decided in time, and the runs of dead workers with their processes. */
 export class CommandUpkeep {
-  readonly #deps: UpkeepDeps
+  readonly #deps: CommandParts
   readonly #leases: LeaseWatch
 
-  constructor(deps: UpkeepDeps) {
+  constructor(deps: CommandParts) {
     this.#deps = deps
     this.#leases = new LeaseWatch(deps.clock)
   }
@@ -50,13 +37,17 @@ export class CommandUpkeep {
   async endExpired(limit: number): Promise<number> {
     const { store, clock } = this.#deps
     const now = clock.now()
-    return this.#endEach(await listExpired(store.read, now, limit), (tx, { id }) => markExpired(tx, id, now))
+    const end = { status: 'expired', statusReason: null, cancelledBy: null, finishedAt: now } as const
+    return this.#endEach(await listExpired(store.read, now, limit), (tx, { id }) =>
+      endWaiting(tx, 'awaiting_approval', { ...end, id }),
+    )
   }
 
   /** Ends one batch of the executions that no worker has begun in time. Returns how many. */
   async endOverdue(limit: number): Promise<number> {
     const { store, rules } = this.#deps
-    const overdue = await listUnstarted(store.read, rules.queueLimits, limit)
+    const { before, after } = rules.queueLimits
+    const overdue = await listUnstarted(store.read, before, after, limit)
     const ended = overdue.map(({ id }) =>
       store.write((tx) => rules.end(tx, { id, status: 'queued' }, 'not_started')),
     )

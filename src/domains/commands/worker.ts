@@ -1,25 +1,24 @@
-import type { Metrics } from '../../kernel/metrics.ts'
-import { SECOND } from '../../kernel/time.ts'
 import type { Containment } from '../../kernel/command.ts'
-import { Runner, type WorkOutcome } from '../../store/work/runner.ts'
+import { SECOND } from '../../kernel/time.ts'
+import { Runner, type WorkClaim, type WorkOutcome } from '../../store/work/runner.ts'
 import type { Tx } from '../../store/store.ts'
 import { WorkQueue } from '../../store/work/work-queue.ts'
 import type { ModuleRunner } from '../../wire/domain.ts'
-import { claimQueued, type ClaimedExecution } from './claims.ts'
-import { runExecution, type ExecutionRunDeps, type RunResult } from './execution-run.ts'
-import type { CommandJournal } from './journal.ts'
+import type { CommandParts } from './parts.ts'
+import { runExecution, type RunResult } from './execution-run.ts'
 import { LEASE_MS } from './lease-watch.ts'
-import type { StartRules } from './start-rules.ts'
-import { finishRun, saveOutput } from './store.ts'
+import {
+  beginRun,
+  countRunning,
+  findQueued,
+  finishRun,
+  listQueued,
+  lockFor,
+  saveOutput,
+  type ClaimedExecution,
+} from './store.ts'
 import { executions } from './tables.ts'
 import { requireFinished } from './upkeep.ts'
-
-export interface CommandWorkerDeps extends ExecutionRunDeps {
-  readonly metrics: Metrics
-  readonly journal: CommandJournal
-  readonly rules: StartRules
-  readonly host: string
-}
 
 /** How often a worker looks for requests of other processes. */
 const CLAIM_EVERY_MS = SECOND / 2
@@ -31,13 +30,13 @@ const queue = new WorkQueue('command_executions', executions)
 
 /** Runs queued executions in the worker. Only this part of the domain starts programs. */
 export class CommandWorker implements ModuleRunner {
-  readonly #deps: CommandWorkerDeps
+  readonly #deps: CommandParts
   readonly #runner: Runner<ClaimedExecution, RunResult>
   #containment: Containment | null = null
   #starting: Promise<void> | undefined
   #isStopped = false
 
-  constructor(deps: CommandWorkerDeps) {
+  constructor(deps: CommandParts) {
     this.#deps = deps
     this.#runner = new Runner<ClaimedExecution, RunResult>({
       ...deps,
@@ -46,7 +45,7 @@ export class CommandWorker implements ModuleRunner {
       leaseMs: LEASE_MS,
       concurrency: CONCURRENCY,
       retry: NO_RETRY,
-      claim: (tx, claim) => claimQueued(tx, claim, this.#claimer()),
+      claim: (tx, claim) => this.#claim(tx, claim),
       renew: (tx, item, lease) => queue.renew(tx, item, lease),
       work: (item, signal) => runExecution(deps, item, signal),
       settle: (tx, item, holder, outcome) => this.#settle(tx, item, holder, outcome),
@@ -79,10 +78,31 @@ export class CommandWorker implements ModuleRunner {
     if (!this.#isStopped) this.#runner.start()
   }
 
-  #claimer() {
+  /**
+   * Begins queued executions, oldest first, as many as the limits of their commands allow. The rights to run one and to
+   * approve it are judged here again, because they may be gone since.
+   */
+  async #claim(tx: Tx, claim: WorkClaim): Promise<ClaimedExecution[]> {
     const { catalogue, host, rules } = this.#deps
-    const containmentOf = (id: string) => (catalogue.isProgram(id) ? this.#containment : null)
-    return { host, rules, limits: catalogue.limits(), containmentOf }
+    if (!(await findQueued(tx))) return []
+    // Two workers that count at the same time would exceed the limit of a command.
+    await lockFor(tx, 'claim')
+    const running = await countRunning(tx)
+    const limits = catalogue.limits()
+    const free = (commandId: string) => (limits.get(commandId) ?? 0) - (running.get(commandId) ?? 0)
+    const claimed: ClaimedExecution[] = []
+    const runnable = [...limits.keys()].filter((commandId) => free(commandId) > 0)
+    for (const queued of await listQueued(tx, runnable)) {
+      const { id, commandId } = queued
+      if (claimed.length >= claim.limit) break
+      if (free(commandId) <= 0) continue
+      if (await rules.endUnlessAllowed(tx, queued)) continue
+      running.set(commandId, (running.get(commandId) ?? 0) + 1)
+      const containment = catalogue.isProgram(commandId) ? this.#containment : null
+      const execution = await beginRun(tx, id, claim, host, containment)
+      if (execution) claimed.push(execution)
+    }
+    return claimed
   }
 
   async #settle(

@@ -4,7 +4,7 @@ import { AppError, errorMessage } from '../../kernel/errors.ts'
 import { moveFile } from '../../store/files/snapshot.ts'
 import { requiredBytes } from './model.ts'
 
-export interface BackupFilesOptions {
+interface BackupFilesOptions {
   readonly directory: string
   /** Extension of the file names. */
   readonly extension: string
@@ -112,18 +112,11 @@ async function freeBytesOf(directory: string): Promise<number> {
 }
 
 function noSpace(directory: string, free: number, required: number): AppError {
-  return new AppError(
-    'unavailable',
-    'no_space',
-    `A backup needs ${required} bytes in ${directory}, and ${free} are free; make room, or delete older backups.`,
-  )
+  const message = `A backup needs ${required} bytes in ${directory}, and ${free} are free; make room, or delete older backups.`
+  return new AppError('unavailable', 'no_space', message)
 }
 
 function directoryUnavailable(directory: string, cause: unknown): AppError {
-  return new AppError(
-    'unavailable',
-    'backup_directory_unavailable',
-    `The directory of the backups, ${directory}, cannot be used: ${errorMessage(cause)}.`,
-    { cause },
-  )
+  const message = `The directory of the backups, ${directory}, cannot be used: ${errorMessage(cause)}.`
+  return new AppError('unavailable', 'backup_directory_unavailable', message, { cause })
 }

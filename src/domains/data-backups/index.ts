@@ -1,9 +1,11 @@
+import { declaredAlarmId } from '../../kernel/alerts.ts'
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
 import { formatCount } from '../../kernel/text.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { DAY, MINUTE, SECOND, HOUR } from '../../kernel/time.ts'
 import type { Store } from '../../store/store.ts'
+import { endCheck, isCheckDue } from '../../store/work/marks.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { DATA_BACKUP_ALERTS, DATA_BACKUP_EVENTS } from './model.ts'
 import { BackupFiles } from './files.ts'
@@ -16,9 +18,7 @@ import {
 } from './routes.ts'
 import { DataBackups, type DataBackupDeps } from './service.ts'
 import { names } from './tables.ts'
-import { BackupWorker } from './worker.ts'
-import { declaredAlarmId } from '../../kernel/alerts.ts'
-import { endCheck, isCheckDue } from '../../store/work/marks.ts'
+import { backupRunner } from './worker.ts'
 
 export { INTERRUPTED, type DataBackup } from './model.ts'
 export { DataBackups, type DataBackupDeps } from './service.ts'
@@ -38,7 +38,7 @@ export const dataBackupsDomain = defineDomain({
     const { directory, everyMs, metrics, snapshots } = deps
     const files = new BackupFiles({ directory, extension: snapshots.extension })
     const backups = new DataBackups({ ...deps, files, wake: () => worker.wake() })
-    const worker = new BackupWorker({
+    const worker = backupRunner({
       ...deps,
       files,
       finish: (tx, backup, result) => backups.finish(tx, backup, result),
@@ -56,7 +56,7 @@ export const dataBackupsDomain = defineDomain({
       // The api has a runner, too: a request must not wait for a worker that does not run.
       runners: { api: [worker], worker: [worker] },
       builtInCommands: [backUpCommand(backups), pruneBackupsCommand(backups, deps.store)],
-    } satisfies DomainParts & { backups: DataBackups; worker: BackupWorker; everyMs: number | undefined }
+    } satisfies DomainParts & Record<string, unknown>
   },
 })
 

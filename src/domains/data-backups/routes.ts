@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
-import { JsonText } from '../../kernel/text.ts'
-import { decoderOf, encoderOf } from '../../wire/codec.ts'
+import { bodyWriter, encoderOf } from '../../wire/codec.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { FileContent } from '../../wire/file-content.ts'
-import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
+import { encodePage, PageOf, parsePage, TimedQuery } from '../../wire/page.ts'
 import { ok, type Answer, type Route, routeOf } from '../../wire/route.ts'
 import {
   IdParams,
@@ -63,8 +62,8 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       prepare: () => backups.requireSpace(),
       audit: { kind: 'data-backup' },
       change: async (tx, { body, identity }) => {
-        const backup = await backups.create(tx, decodeNewBackup(body), identity.id)
-        return { status: 202, body: new JsonText(encodeBackup(backup)) }
+        const backup = await backups.create(tx, body, identity.id)
+        return { status: 202, body: backupText(backup) }
       },
     }),
     route({
@@ -73,8 +72,8 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       operation: 'listDataBackups',
       summary: 'List backups, newest first',
       access: BACKUP_OPERATORS,
-      query: BackupQuery,
-      answers: { 200: { description: 'A page of backups.', schema: BackupPage } },
+      query: TimedQuery,
+      answers: { 200: { description: 'A page of backups.', schema: PageOf(BackupSchema) } },
       read: async ({ query }) => ok(encodePage(await backups.list(parsePage(query)), encodeBackup)),
     }),
     route({
@@ -86,7 +85,7 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The backup.', schema: BackupSchema } },
       errors: { backup_not_found },
-      read: async ({ params }) => ok(new JsonText(encodeBackup(await backups.get(params.id)))),
+      read: async ({ params }) => ok(backupText(await backups.get(params.id))),
     }),
     route({
       method: 'GET',
@@ -119,7 +118,7 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       errors: { backup_not_found, backup_running },
       audit: {
         kind: 'data-backup',
-        before: async (tx, { params }) => new JsonText(encodeBackup(await backups.get(params.id, tx))),
+        before: async (tx, { params }) => backupText(await backups.get(params.id, tx)),
       },
       change: async (tx, { params, identity }) => {
         await backups.remove(tx, params.id, identity.id)
@@ -173,10 +172,6 @@ export const BackupSchema = Fields(
   { $id: 'DataBackup' },
 )
 
-const BackupPage = PageOf(BackupSchema)
-
-const BackupQuery = Fields(TimedPageQuery)
-
 const NewBackupBody = Fields({ note: Type.Optional(Note) })
 
 const PruneBody = Fields({
@@ -195,7 +190,6 @@ const PrunedSchema = Fields({
 
 const FileBytes = Type.Unsafe<never>({ description: 'The bytes of the file.' })
 
-const decodeNewBackup = decoderOf<{ readonly note?: string }>(NewBackupBody)
-
 /** A backup in responses and events. */
 export const encodeBackup = encoderOf(BackupSchema)
+const backupText = bodyWriter(encodeBackup)

@@ -2,11 +2,11 @@ import type { WaitingClock } from '../../kernel/clock.ts'
 import { AppError, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import { createSeriesCounter, type Counter, type Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { DAY, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
-import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
+import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Snapshots } from '../../ports/database-files.ts'
 import { isDeadHolder } from '../../store/work/holder.ts'
@@ -97,12 +97,11 @@ export class DataBackups {
 
   constructor(options: ServiceOptions) {
     this.#options = options
-    this.#changes = options.metrics.counter({
+    this.#changes = createSeriesCounter(options.metrics, {
       name: 'data_backups_total',
       help: 'Data backups by what has happened to them.',
-      labels: ['change'],
+      labels: { change: Object.keys(DATA_BACKUP_EVENTS) },
     })
-    for (const change of Object.keys(DATA_BACKUP_EVENTS)) this.#changes.increment({ change }, 0)
   }
 
   /** Rejects with `no_space` and `backup_directory_unavailable`. To be called before {@link create}: it takes longer than a transaction may. */
@@ -163,7 +162,7 @@ export class DataBackups {
 
   /** Newest first. */
   list(page: PageRequest): Promise<Page<DataBackup>> {
-    return listBackups(this.#options.store.read, page)
+    return listBackups(this.#options.store.read, {}, page)
   }
 
   /** The last completed backup. */
@@ -228,20 +227,21 @@ export class DataBackups {
   /** Records the end of a backup in the transaction that ends its lease. */
   async finish(tx: Tx, backup: DataBackup, result: BackupResult): Promise<void> {
     const now = this.#options.clock.now()
-    if (result.status === 'failed') return this.#fail(tx, failBackup(backup, result.error, now))
+    if (result.status === 'failed') {
+      const failed = failBackup(backup, result.error, now)
+      await finishBackup(tx, failed, true)
+      return this.#recordFailure(tx, failed)
+    }
     const completed = completeBackup(backup, result.contents, now)
-    await finishBackup(tx, completed)
-    await this.#options.alerts.recoverIfRaised(tx, recovery(`The backup ${backup.id} is completed.`))
+    await finishBackup(tx, completed, false)
+    const body = `The backup ${backup.id} is completed.`
+    await this.#options.alerts.recoverIfRaised(tx, { ...ALERT, body })
     await this.#record(tx, 'completed', completed, backup.requestedBy)
   }
 
-  async #fail(tx: Tx, backup: DataBackup): Promise<void> {
-    await finishBackup(tx, backup)
-    await this.#recordFailure(tx, backup)
-  }
-
   async #recordFailure(tx: Tx, backup: DataBackup): Promise<void> {
-    await this.#options.alerts.raise(tx, failure(`The backup ${backup.id} has failed: ${backup.error}`))
+    const body = `The backup ${backup.id} has failed: ${backup.error}`
+    await this.#options.alerts.raise(tx, { ...ALERT, body, severity: 'ERROR' })
     await this.#record(tx, 'failed', backup, backup.requestedBy)
   }
 
@@ -274,7 +274,7 @@ export class DataBackups {
 
   async #delete(tx: Tx, backup: DataBackup, actor: string): Promise<void> {
     if (backup.status === 'failed' && (await findNewestAlerted(tx))?.id === backup.id)
-      await this.#options.alerts.recoverIfRaised(tx, recovery('The failed backup was deleted.'))
+      await this.#options.alerts.recoverIfRaised(tx, { ...ALERT, body: 'The failed backup was deleted.' })
     await deleteBackup(tx, backup.id, this.#options.clock.now())
     await this.#record(tx, 'deleted', { ...backup, version: backup.version + 1 }, actor)
   }
@@ -319,11 +319,3 @@ const ALERT = {
   source: 'platform.data',
   title: 'The data backup has failed',
 } as const
-
-function failure(body: string): PlatformAlert {
-  return { ...ALERT, body, severity: 'ERROR' }
-}
-
-function recovery(body: string): PlatformRecovery {
-  return { ...ALERT, body }
-}

@@ -1,134 +1,51 @@
 import { sql } from 'kysely'
-import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
-import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
+import { NEXT_VERSION, type RowOf } from '../../store/columns.ts'
 import { sizeOf } from '../../store/pages.ts'
-import type { Queries, Tx } from '../../store/store.ts'
-import { queuedWork, WorkQueue } from '../../store/work/work-queue.ts'
+import type { Tx } from '../../store/store.ts'
+import { queuedWork, WORK_COLUMN_NAMES, WorkQueue } from '../../store/work/work-queue.ts'
 import type { DataBackup } from './model.ts'
-import { dataBackups, pages, readRow, readRows, changeRow, changeRows, lockable } from './tables.ts'
+import { dataBackups, changeRow, changeRows, lockable, pages, readRow, readRows } from './tables.ts'
 
-type BackupRow = RowOf<typeof dataBackups>
 /** A backup that a worker makes. */
-export type BackupWork = BackupRow
+export type BackupWork = RowOf<typeof dataBackups>
 
 /** The members of the model. */
-const BACKUP = dataBackups.except(
-  'seq',
-  'isPlaced',
-  'isAlerted',
-  'deletedAt',
-  'dueAt',
-  'leaseHolder',
-  'attempts',
-  'queuedAt',
-  'trace',
-)
-type StoredBackup = Omit<DataBackup, 'tables'> & { readonly tables: string | null }
+const BACKUP = dataBackups.except('seq', 'isPlaced', 'isAlerted', 'deletedAt', ...WORK_COLUMN_NAMES)
 
 export const backupQueue = new WorkQueue('data_backups', dataBackups)
 
-const insert = changeRow((on, row: NewRowOf<typeof dataBackups>) =>
+const insert = changeRow((on, backup: Omit<BackupWork, 'seq'>) =>
   on
     .insertInto('data_backups')
-    .values(dataBackups.values(row))
+    .values(dataBackups.values(backup))
     .onConflict((conflict) => conflict.column('status').where('status', '=', sql.lit('running')).doNothing()),
 )
 
-const [find, lock] = lockable((on, id: string) =>
-  on.selectFrom('data_backups').select(BACKUP).where('id', '=', id).where('deleted_at', 'is', null),
-)
-
-const lockFailedBefore = readRows((on, before: number, limit: number) =>
-  on
-    .selectFrom('data_backups')
-    .select(BACKUP)
-    .where('status', '=', sql.lit('failed'))
-    .where('finished_at', '<', before)
-    .where('deleted_at', 'is', null)
-    .orderBy('seq')
-    .limit(limit)
-    .forUpdate(),
-)
-
-const findByHash = readRow((on, sha256: string) =>
-  on
-    .selectFrom('data_backups')
-    .select(BACKUP)
-    .where('sha256', '=', sha256)
-    .where('deleted_at', 'is', null)
-    .limit(1),
-)
-
-const newestCompleted = readRow((on) =>
-  on
-    .selectFrom('data_backups')
-    .select(BACKUP)
-    .where('status', '=', sql.lit('completed'))
-    .where('deleted_at', 'is', null)
-    .orderBy('seq', 'desc')
-    .limit(1),
-)
-
-const finish = changeRows((on, change: DataBackup & { isAlerted: boolean }) =>
-  on
-    .updateTable('data_backups')
-    .set(
-      dataBackups.set(
-        change,
-        'status',
-        'sizeBytes',
-        'sha256',
-        'tables',
-        'schemaVersion',
-        'finishedAt',
-        'verifiedAt',
-        'error',
-        'isAlerted',
-        'version',
-      ),
-    )
-    .where('id', '=', change.id),
-)
-
-interface RunningLease {
-  readonly id: string
-  readonly leaseHolder: string | null
-  readonly attempts: number
-}
-
-const removeDeleted = changeRows((on, id: string) =>
-  on.deleteFrom('data_backups').where('id', '=', id).where('deleted_at', 'is not', null),
-)
-
-const displace = changeRows((on, id: string) =>
-  on
-    .updateTable('data_backups')
-    .set({ is_placed: 0 })
-    .where('id', '=', id)
-    .where('status', '=', sql.lit('failed')),
-)
-
 /** Inserts a backup that is due, or one that has failed already; `false` when another one is running. */
-export async function insertBackup(tx: Tx, backup: DataBackup): Promise<boolean> {
+export function insertBackup(tx: Tx, backup: DataBackup): Promise<boolean> {
+  const isRunning = backup.status === 'running'
   const work = queuedWork(backup.createdAt)
-  const dueAt = backup.status === 'running' ? work.dueAt : null
-  const row = { ...withAlert(backup), isPlaced: false, deletedAt: null, ...work, dueAt }
-  return await insert(tx, row)
+  const dueAt = isRunning ? work.dueAt : null
+  return insert(tx, { ...backup, isAlerted: !isRunning, isPlaced: false, deletedAt: null, ...work, dueAt })
 }
 
-export async function findBackup(queries: Queries, id: string): Promise<DataBackup | undefined> {
-  return decodeRow(await find(queries, id))
-}
+export const [findBackup, lockBackup] = lockable(
+  (on, id: string) =>
+    on.selectFrom('data_backups').select(BACKUP).where('id', '=', id).where('deleted_at', 'is', null),
+  dataBackups.decode,
+)
 
 /** A backup with this SHA-256. */
-export async function findBackupByHash(queries: Queries, sha256: string): Promise<DataBackup | undefined> {
-  return decodeRow(await findByHash(queries, sha256))
-}
-
-/** Finds a backup and locks it until the end of the transaction. */
-export async function lockBackup(tx: Tx, id: string): Promise<DataBackup | undefined> {
-  return decodeRow(await lock(tx, id))
-}
+export const findBackupByHash = readRow(
+  (on, sha256: string) =>
+    on
+      .selectFrom('data_backups')
+      .select(BACKUP)
+      .where('sha256', '=', sha256)
+      .where('deleted_at', 'is', null)
+      .limit(1),
+  dataBackups.decode,
+)
 
 /** The completed backups, newest first, locked until the end of the transaction. */
 export const lockCompleted = readRows((on) =>
@@ -142,9 +59,19 @@ export const lockCompleted = readRows((on) =>
 )
 
 /** Failed backups that ended before that time, oldest first, locked until the end of the transaction. */
-export async function lockFailed(tx: Tx, before: number, limit: number): Promise<DataBackup[]> {
-  return (await lockFailedBefore(tx, before, limit)).map((row) => dataBackups.decode({ ...row }))
-}
+export const lockFailed = readRows(
+  (on, before: number, limit: number) =>
+    on
+      .selectFrom('data_backups')
+      .select(BACKUP)
+      .where('status', '=', sql.lit('failed'))
+      .where('finished_at', '<', before)
+      .where('deleted_at', 'is', null)
+      .orderBy('seq')
+      .limit(limit)
+      .forUpdate(),
+  dataBackups.decode,
+)
 
 /** The last attempt at a backup. */
 export const findNewestAttempt = readRow((on) =>
@@ -167,14 +94,28 @@ export const findNewestAlerted = readRow((on) =>
     .limit(1),
 )
 
-export async function findNewestCompleted(queries: Queries): Promise<DataBackup | undefined> {
-  return decodeRow(await newestCompleted(queries))
-}
+export const findNewestCompleted = readRow(
+  (on) =>
+    on
+      .selectFrom('data_backups')
+      .select(BACKUP)
+      .where('status', '=', sql.lit('completed'))
+      .where('deleted_at', 'is', null)
+      .orderBy('seq', 'desc')
+      .limit(1),
+  dataBackups.decode,
+)
 
-/** Writes the end of a backup; the transaction must hold its lease, and raises an alert for a failed one. */
-export async function finishBackup(tx: Tx, backup: DataBackup): Promise<void> {
-  await finish(tx, withAlert(backup))
-}
+/** Writes the end of a backup; the transaction must hold its lease. */
+export const finishBackup = changeRows((on, backup: DataBackup, isAlerted: boolean) =>
+  on
+    .updateTable('data_backups')
+    .set({
+      ...dataBackups.setExcept(backup, 'id', 'isAlerted', 'isPlaced', 'deletedAt', ...WORK_COLUMN_NAMES),
+      ...dataBackups.set({ isAlerted }, 'isAlerted'),
+    })
+    .where('id', '=', backup.id),
+)
 
 /** Records that the file gets its final name; `false` when the lease was lost. */
 export const markPlaced = changeRow((on, work: BackupWork) =>
@@ -196,26 +137,21 @@ export const findRunningLease = readRow((on) =>
 )
 
 /** Makes a claimed backup due again, unless its lease has changed. */
-export const expireLease = changeRows((on, lease: RunningLease, now: number) =>
-  on
-    .updateTable('data_backups')
-    .set({ due_at: now })
-    .where('id', '=', lease.id)
-    .where('lease_holder', '=', lease.leaseHolder)
-    .where('attempts', '=', lease.attempts),
+export const expireLease = changeRows(
+  (on, lease: Pick<BackupWork, 'id' | 'leaseHolder' | 'attempts'>, now: number) =>
+    on
+      .updateTable('data_backups')
+      .set({ due_at: now })
+      .where('id', '=', lease.id)
+      .where('lease_holder', '=', lease.leaseHolder)
+      .where('attempts', '=', lease.attempts),
 )
 
 /** Ends a running backup as failed, without its lease; for a database that no process serves. */
 export const interruptRunning = changeRows((on, error: string, now: number) =>
   on
     .updateTable('data_backups')
-    .set({
-      status: 'failed',
-      error,
-      finished_at: now,
-      due_at: null,
-      version: NEXT_VERSION,
-    })
+    .set({ status: 'failed', error, finished_at: now, due_at: null, version: NEXT_VERSION })
     .where('status', '=', sql.lit('running')),
 )
 
@@ -237,13 +173,26 @@ export const listRemovable = readRows((on) =>
     ),
 )
 
+const removeDeleted = changeRows((on, id: string) =>
+  on.deleteFrom('data_backups').where('id', '=', id).where('deleted_at', 'is not', null),
+)
+
+const clearPlaced = changeRows((on, id: string) =>
+  on
+    .updateTable('data_backups')
+    .set({ is_placed: 0 })
+    .where('id', '=', id)
+    .where('status', '=', sql.lit('failed')),
+)
+
 /** Records that no file of the backup is left. */
 export async function recordRemoval(tx: Tx, id: string): Promise<void> {
   await removeDeleted(tx, id)
-  await displace(tx, id)
+  await clearPlaced(tx, id)
 }
 
-const pageOfBackups = pages(
+/** Newest first. */
+export const listBackups = pages(
   { table: 'data_backups', createdAt: 'created_at', size: sizeOf('tables', 'error', 'note') },
   (on) =>
     on
@@ -251,17 +200,5 @@ const pageOfBackups = pages(
       .select([...BACKUP, 'seq'])
       .where('deleted_at', 'is', null),
   {},
+  dataBackups.decode,
 )
-
-/** Newest first. */
-export async function listBackups(queries: Queries, page: PageRequest): Promise<Page<DataBackup>> {
-  return mapPage(await pageOfBackups(queries, {}, page), ({ seq: _seq, ...row }) => dataBackups.decode(row))
-}
-
-function decodeRow(row: StoredBackup | undefined): DataBackup | undefined {
-  return row && dataBackups.decode({ ...row })
-}
-
-function withAlert(backup: DataBackup): DataBackup & { isAlerted: boolean } {
-  return { ...backup, isAlerted: backup.status === 'failed' }
-}

@@ -1,4 +1,4 @@
-import { AppError, errorMessage } from '../../kernel/errors.ts'
+import { errorMessage } from '../../kernel/errors.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
 import type { Snapshots } from '../../ports/database-files.ts'
 import { isDeadHolder } from '../../store/work/holder.ts'
@@ -13,7 +13,7 @@ export type BackupResult =
   | { readonly status: 'completed'; readonly contents: BackupContents }
   | { readonly status: 'failed'; readonly error: string }
 
-export interface BackupWorkerOptions extends Pick<
+interface BackupWorkerOptions extends Pick<
   RunnerOptions<BackupWork, BackupResult>,
   'store' | 'clock' | 'logger' | 'metrics'
 > {
@@ -35,114 +35,82 @@ const RETRY = { initialMs: SECOND, maximumMs: SECOND, giveUpAfterMs: 36_500 * DA
 const ERROR_CHARACTERS = 1_000
 
 /** Makes the backups that were requested, one at a time over all processes. */
-export class BackupWorker {
-  readonly #options: BackupWorkerOptions
-  readonly #runner: Runner<BackupWork, BackupResult>
+export function backupRunner(options: BackupWorkerOptions): Runner<BackupWork, BackupResult> {
+  return new Runner<BackupWork, BackupResult>({
+    ...options,
+    name: 'data-backups',
+    everyMs: LOOK_EVERY_MS,
+    leaseMs: LEASE_MS,
+    concurrency: 1,
+    retry: RETRY,
+    claim: claimBackup,
+    renew: (tx, backup, lease) => backupQueue.renew(tx, backup, lease),
+    work: (backup, signal) => makeBackup(options, backup, signal),
+    settle: (tx, backup, holder, outcome) => settleBackup(options, tx, backup, holder, outcome),
+  })
+}
 
-  constructor(options: BackupWorkerOptions) {
-    const { store, clock, logger, metrics } = options
-    this.#options = options
-    this.#runner = new Runner<BackupWork, BackupResult>({
-      name: 'data-backups',
-      store,
-      clock,
-      logger,
-      metrics,
-      everyMs: LOOK_EVERY_MS,
-      leaseMs: LEASE_MS,
-      concurrency: 1,
-      retry: RETRY,
-      claim,
-      renew: (tx, backup, lease) => backupQueue.renew(tx, backup, lease),
-      work: (backup, signal) => this.#make(backup, signal),
-      settle: (tx, backup, holder, outcome) => this.#settle(tx, backup, holder, outcome),
-    })
-  }
-
-  start(): void {
-    this.#runner.start()
-  }
-
-  /** Looks for a request at once. */
-  wake(): void {
-    this.#runner.wake()
-  }
-
-  /** Aborts the current backup, which fails as interrupted, and waits for its end; may be called twice. */
-  stop(): Promise<void> {
-    return this.#runner.stop()
-  }
-
-  async #make(backup: BackupWork, signal: AbortSignal): Promise<BackupResult> {
-    const { files } = this.#options
-    try {
-      if (backup.attempts > 1) return await this.#recordInterruption(backup)
-      return { status: 'completed', contents: await this.#write(backup, signal) }
-    } catch (error) {
-      await files.remove(backup.id)
-      // The runner has stopped, or has lost the lease.
-      signal.throwIfAborted()
-      return { status: 'failed', error: reasonOf(error) }
-    }
-  }
-
-  /** The process of the first attempt has ended, and may have left a file. */
-  async #recordInterruption({ id, isPlaced }: BackupWork): Promise<BackupResult> {
-    const { files } = this.#options
+async function makeBackup(
+  options: BackupWorkerOptions,
+  backup: BackupWork,
+  signal: AbortSignal,
+): Promise<BackupResult> {
+  const { files } = options
+  const { id, attempts, isPlaced } = backup
+  try {
+    if (attempts === 1) return { status: 'completed', contents: await writeBackup(options, backup, signal) }
+    // The process of the first attempt has ended, and may have left a file.
     await (isPlaced ? files.remove(id) : files.removeUnplaced(id))
     return { status: 'failed', error: INTERRUPTED }
-  }
-
-  async #write(backup: BackupWork, signal: AbortSignal): Promise<BackupContents> {
-    const { clock, files, snapshots, store } = this.#options
-    const { id } = backup
-    const path = files.unplacedPathOf(id)
-    await files.create()
-    await snapshots.write(path, { signal })
-    const contents = await snapshots.verify(path, { signal })
-    const verifiedAt = clock.now()
-    if (!(await store.write((tx) => markPlaced(tx, backup)))) throw new Error(INTERRUPTED)
-    await files.place(id)
+  } catch (error) {
+    await files.remove(id)
+    // The runner has stopped, or has lost the lease.
     signal.throwIfAborted()
-    return { ...contents, verifiedAt }
-  }
-
-  async #settle(
-    tx: Tx,
-    backup: BackupWork,
-    holder: string,
-    outcome: WorkOutcome<BackupResult>,
-  ): Promise<boolean> {
-    const { finish } = this.#options
-    if (!(await backupQueue.release(tx, backup, { holder, dueAt: null }))) {
-      // Another process has recorded the backup as interrupted.
-      tx.afterCommit(() => void this.#removeFile(backup))
-      return false
-    }
-    const interrupted = { status: 'failed', error: INTERRUPTED } as const
-    await finish(tx, backup, outcome.status === 'done' ? outcome.result : interrupted)
-    return true
-  }
-
-  async #removeFile({ id }: BackupWork): Promise<void> {
-    const { files, logger } = this.#options
-    try {
-      await files.remove(id)
-    } catch (error) {
-      logger.warn({ backup_id: id, error }, 'the file of an interrupted backup cannot be removed yet')
-    }
+    return { status: 'failed', error: errorMessage(error).slice(0, ERROR_CHARACTERS) }
   }
 }
 
-async function claim(tx: Tx, request: WorkClaim): Promise<BackupWork[]> {
+async function writeBackup(
+  { clock, files, snapshots, store }: BackupWorkerOptions,
+  backup: BackupWork,
+  signal: AbortSignal,
+): Promise<BackupContents> {
+  const { id } = backup
+  const path = files.unplacedPathOf(id)
+  await files.create()
+  await snapshots.write(path, { signal })
+  const contents = await snapshots.verify(path, { signal })
+  const verifiedAt = clock.now()
+  if (!(await store.write((tx) => markPlaced(tx, backup)))) throw new Error(INTERRUPTED)
+  await files.place(id)
+  signal.throwIfAborted()
+  return { ...contents, verifiedAt }
+}
+
+async function settleBackup(
+  { files, finish, logger }: BackupWorkerOptions,
+  tx: Tx,
+  backup: BackupWork,
+  holder: string,
+  outcome: WorkOutcome<BackupResult>,
+): Promise<boolean> {
+  if (!(await backupQueue.release(tx, backup, { holder, dueAt: null }))) {
+    const { id } = backup
+    const warn = (error: unknown) =>
+      logger.warn({ backup_id: id, error }, 'the file of an interrupted backup cannot be removed yet')
+    // Another process has recorded the backup as interrupted.
+    tx.afterCommit(() => void files.remove(id).catch(warn))
+    return false
+  }
+  const interrupted = { status: 'failed', error: INTERRUPTED } as const
+  await finish(tx, backup, outcome.status === 'done' ? outcome.result : interrupted)
+  return true
+}
+
+async function claimBackup(tx: Tx, request: WorkClaim): Promise<BackupWork[]> {
   const running = await findRunningLease(tx)
   if (!running) return []
   if (running.leaseHolder !== null && isDeadHolder(running.leaseHolder))
     await expireLease(tx, running, request.now)
   return backupQueue.claim(tx, request)
-}
-
-function reasonOf(error: unknown): string {
-  const message = error instanceof AppError ? error.message : errorMessage(error)
-  return message.slice(0, ERROR_CHARACTERS)
 }

@@ -106,10 +106,7 @@ export class EventFeed {
   async #readNew(from: Places): Promise<void> {
     let places = from
     for (let isMore = true; isMore && !this.#isClosed;) {
-      const { events, end, hasMore } = await this.#options.order.readAfter(places, {
-        logs: LOGS,
-        limit: BATCH,
-      })
+      const { events, end, hasMore } = await this.#options.order.readAfter(places, LOGS, BATCH)
       this.#deliver(events)
       this.#places = places = end
       isMore = hasMore
@@ -149,8 +146,7 @@ export class EventFeed {
   async #readPage(reader: EventReader, target: Places): Promise<void> {
     const { order } = this.#options
     const { logs, places, subscription } = reader
-    const { subjects } = subscription
-    const { events, end } = await order.readAfter(places, { logs, limit: BATCH, subjects })
+    const { events, end } = await order.readAfter(places, logs, BATCH, subscription.subjects)
     // Read after the page, because events that were removed before the page was read are missing in it.
     const removed = await order.removedUpTo()
     if (logs.some((log) => removed[log] > places[log])) return reader.reset(this.#places ?? target, 'removed')

@@ -41,7 +41,7 @@ class Commits implements EventLogs {
 async function readAll(order: EventOrder, start: Places, limit: number) {
   const events: Places[] = []
   for (let end = start; ;) {
-    const page = await order.readAfter(end, { logs: LOGS, limit })
+    const page = await order.readAfter(end, LOGS, limit)
     events.push(...page.events.map(({ position }) => position))
     end = page.end
     if (!page.hasMore) return { events, end }

@@ -51,11 +51,9 @@ export class EventOrder {
   /** The next events of some logs after a position; with `subjects` only messages on these, as {@link EventLog} has them. */
   async readAfter(
     start: Places,
-    {
-      logs,
-      limit,
-      subjects,
-    }: { readonly logs: readonly LogName[]; readonly limit: number; readonly subjects?: readonly string[] },
+    logs: readonly LogName[],
+    limit: number,
+    subjects?: readonly string[],
   ): Promise<OrderedPage> {
     const { messages, telemetry } = this.#logs
     if (!logs.includes('messages'))
@@ -94,18 +92,18 @@ function merge(
   }
 }
 
-interface Entry {
+interface LogEntry {
   readonly log: LogName
   readonly event: LoggedEvent
   /** The number of the message; for telemetry, that of the message before it. */
   readonly message: number
 }
 
-function entryOf(log: LogName, event: LoggedEvent, message: number): Entry {
+function entryOf(log: LogName, event: LoggedEvent, message: number): LogEntry {
   return { log, event, message }
 }
 
-function withPositions(start: Places, entries: readonly Entry[]): OrderedEvent[] {
+function withPositions(start: Places, entries: readonly LogEntry[]): OrderedEvent[] {
   let telemetry = start.telemetry
   return entries.map(({ log, event, message }) => {
     if (log === 'telemetry') telemetry = event.place

@@ -1,9 +1,8 @@
-import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { DeclaredSubject } from '../../kernel/events.ts'
+import type { ServiceDeps } from '../../store/store.ts'
 import type { StreamBody, StreamEnd } from '../../wire/stream.ts'
 import { EventFeed, EventReader, type ReaderStart, type ResetReason } from './feed.ts'
 import { LOGS, parsePlaces, subscribe, type LogName, type Subscription } from './model.ts'
@@ -13,12 +12,9 @@ import { EventOrder, type EventLogs } from './order.ts'
 export type SubjectsByLog = Readonly<Record<LogName, readonly DeclaredSubject[]>>
 
 /** What the live stream needs of the rest of the platform. */
-export interface LiveEventsDeps {
+export interface LiveEventsDeps extends Omit<ServiceDeps, 'store'> {
   readonly logs: EventLogs
   readonly subjects: SubjectsByLog
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
   /** How many streams may be open at the same time. */
   readonly limit?: number
   readonly commentEveryMs?: number
@@ -32,7 +28,7 @@ export interface StreamRequest {
   readonly lastEventId?: string | undefined
 }
 
-interface Start extends ReaderStart {
+interface StreamStart extends ReaderStart {
   /** Set when the client has missed events, or may have. */
   readonly reset?: ResetReason
 }
@@ -106,23 +102,23 @@ export class LiveEvents {
     this.#open++
   }
 
-  async #startAt(lastEventId: string | undefined, subscription: Subscription): Promise<Start> {
+  async #startAt(lastEventId: string | undefined, subscription: Subscription): Promise<StreamStart> {
     const logs = LOGS.filter((log) => subscription.overlaps(this.#deps.subjects[log]))
     const newest = await this.#order.newest()
     const start = { subscription, logs, places: newest }
     // A client that has received no event may send an empty header.
     if (!lastEventId) return start
-    const given = parsePlaces(lastEventId, logs)
-    const places = { ...newest, ...given }
+    const resumed = parsePlaces(lastEventId, logs)
+    const places = { ...newest, ...resumed }
     // An id with a place that does not exist yet comes from another database.
-    if (!given || LOGS.some((log) => places[log] > newest[log])) return { ...start, reset: 'unreadable' }
+    if (!resumed || LOGS.some((log) => places[log] > newest[log])) return { ...start, reset: 'unreadable' }
     const removed = await this.#order.removedUpTo()
     if (LOGS.some((log) => places[log] < removed[log])) return { ...start, reset: 'removed' }
     return { ...start, places }
   }
 }
 
-function beginStream(reader: EventReader, { places, reset }: Start): EventReader {
+function beginStream(reader: EventReader, { places, reset }: StreamStart): EventReader {
   if (reset) reader.reset(places, reset)
   else reader.begin()
   return reader

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { heartbeatCheckJob } from './index.ts'
 import { settingsOf, statusOf, type AlertHeartbeat, type HeartbeatSettings } from './model.ts'
-import { fromHeartbeatBody, signalOf } from './schemas.ts'
+import { fromHeartbeatBody, signalOf } from './routes.ts'
 import { Heartbeats, type HeartbeatDeps } from './service.ts'
 
 const EVERY_MINUTE = settingsOf({ everySeconds: 60, graceSeconds: 10 })

@@ -3,8 +3,13 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { HEARTBEAT_ALERTS, HEARTBEAT_EVENTS } from './model.ts'
-import { HEARTBEAT_ERRORS, HEARTBEAT_READERS, heartbeatRoutes } from './routes.ts'
-import { encodeHeartbeat, HeartbeatSchema } from './schemas.ts'
+import {
+  encodeHeartbeat,
+  HEARTBEAT_ERRORS,
+  HEARTBEAT_READERS,
+  heartbeatRoutes,
+  HeartbeatSchema,
+} from './routes.ts'
 import { Heartbeats, CHECK_EVERY_MS, type HeartbeatDeps } from './service.ts'
 import { names } from './tables.ts'
 

@@ -1,17 +1,6 @@
-import type { AlertTable } from '../../kernel/alerts.ts'
+import { FIRING_SEVERITIES, type AlertTable, type FiringSeverity } from '../../kernel/alerts.ts'
 import { SECOND, DAY } from '../../kernel/time.ts'
-import type { Severity } from '../../ports/alerts.ts'
 import { nextRun } from './schedule.ts'
-
-/** The severities that the alert of a missed heartbeat may have. */
-export const HEARTBEAT_SEVERITIES = [
-  'CRITICAL',
-  'HIGH',
-  'ERROR',
-  'WARNING',
-  'INFO',
-] as const satisfies readonly Severity[]
-export type HeartbeatSeverity = (typeof HEARTBEAT_SEVERITIES)[number]
 
 export const HEARTBEAT_STATUSES = ['waiting', 'ok', 'missed'] as const
 export type HeartbeatStatus = (typeof HEARTBEAT_STATUSES)[number]
@@ -28,7 +17,7 @@ export interface HeartbeatSettings {
   readonly maxRunSeconds: number | null
   readonly graceSeconds: number
   /** Severity of the alert of a missed beat. */
-  readonly severity: HeartbeatSeverity
+  readonly severity: FiringSeverity
   /** Source of that alert. */
   readonly source: string
 }
@@ -66,13 +55,13 @@ export const PING_KINDS = ['done', 'start', 'fail', 'exit', 'log'] as const
 export type PingKind = (typeof PING_KINDS)[number]
 
 /** What a program says about its run. */
-export interface Signal {
+export interface RunSignal {
   readonly kind: PingKind
   /** The code of `exit`: 0 to 255. */
   readonly exitCode: number | null
 }
 
-export interface Ping extends Signal {
+export interface Ping extends RunSignal {
   readonly at: number
   /** The duration of the run that it ends, if there was a start. */
   readonly durationSeconds: number | null
@@ -118,18 +107,9 @@ export function newHeartbeat(
   }
 }
 
-const SETTINGS = [
-  'everySeconds',
-  'schedule',
-  'timeZone',
-  'maxRunSeconds',
-  'graceSeconds',
-  'severity',
-  'source',
-] as const
-
 export function hasSettings(heartbeat: AlertHeartbeat, settings: HeartbeatSettings): boolean {
-  return SETTINGS.every((name) => heartbeat[name] === settings[name])
+  const names = Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[]
+  return names.every((name) => heartbeat[name] === settings[name])
 }
 
 /** The next beat is counted from the change: a shorter period must not be missed already. */
@@ -144,12 +124,12 @@ export function withSettings(
 }
 
 /** Whether the signal says that a run has failed. */
-export function isFailure({ kind, exitCode }: Signal): boolean {
+export function isFailure({ kind, exitCode }: RunSignal): boolean {
   return kind === 'fail' || (kind === 'exit' && exitCode !== 0)
 }
 
 /** The heartbeat after a signal; the time of the next beat is counted from a beat and from a start. */
-export function applySignal<H extends AlertHeartbeat>(heartbeat: H, signal: Signal, at: number): H {
+export function applySignal<H extends AlertHeartbeat>(heartbeat: H, signal: RunSignal, at: number): H {
   if (signal.kind === 'log') return heartbeat
   if (signal.kind === 'start') return { ...heartbeat, startedAt: at, ...endOfRun(heartbeat, at) }
   const durationSeconds = durationOf(heartbeat, at) ?? heartbeat.durationSeconds
@@ -182,7 +162,7 @@ function endOfRun({ maxRunSeconds, missedAt }: AlertHeartbeat, at: number) {
 /** The alerts of heartbeats, for `docs/reference/alerts.md`. */
 export const HEARTBEAT_ALERTS = {
   'heartbeat.missed:*': {
-    severities: ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'],
+    severities: FIRING_SEVERITIES,
     raisedBy:
       'No beat comes in time, a run takes too long, or a ping says that it has failed; `*` is the name of the heartbeat, which has the severity.',
     endedBy: 'The next beat, or the heartbeat is deleted.',

@@ -4,7 +4,8 @@ import { isTimeZone } from '../../kernel/time.ts'
 
 /** When the next run of a schedule begins, in epoch milliseconds: after `at`, by the clocks of the zone. */
 export function nextRun(schedule: string, timeZone: string, at: number): number {
-  const next = parse(schedule, timeZone).nextRun(new Date(at))
+  const cron = new Cron(schedule, { timezone: timeZone, mode: '5-part', paused: true })
+  const next = cron.nextRun(new Date(at))
   if (!next) throw new RangeError(`The schedule ${schedule} has no run after ${at}.`)
   return next.getTime()
 }
@@ -17,8 +18,4 @@ export function requireSchedule(schedule: string, timeZone: string, now: number)
   } catch {
     throw invalidField('schedule', 'not_a_schedule')
   }
-}
-
-function parse(schedule: string, timeZone: string): Cron {
-  return new Cron(schedule, { timezone: timeZone, mode: '5-part', paused: true })
 }

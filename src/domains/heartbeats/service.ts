@@ -1,39 +1,37 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../kernel/clock.ts'
 import { AppError, requireFound } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { TokenBucket } from '../../kernel/waiting.ts'
 import { HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
+import type { Queries, ServiceDeps, Tx } from '../../store/store.ts'
 import {
-  HEARTBEAT_ALERTS,
   applySignal,
   durationOf,
   hasSettings,
+  HEARTBEAT_ALERTS,
+  HEARTBEAT_EVENTS,
   isFailure,
   newHeartbeat,
   withSettings,
   type AlertHeartbeat,
+  type HeartbeatEvent,
   type HeartbeatSettings,
   type Ping,
-  type Signal,
+  type RunSignal,
   type StoredHeartbeat,
-  HEARTBEAT_EVENTS,
-  type HeartbeatEvent,
 } from './model.ts'
 import {
   addPing,
   bringForward,
   deleteHeartbeat,
+  findAnyHeartbeat,
   findHeartbeat,
   findNameByHash,
-  hasHeartbeats,
   insertHeartbeat,
   listAges,
   listHeartbeats,
@@ -48,11 +46,7 @@ import {
 } from './store.ts'
 
 /** What the heartbeat domain needs of the rest of the platform. */
-export interface HeartbeatDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
+export interface HeartbeatDeps extends ServiceDeps {
   readonly events: EventSink<AlertHeartbeat>
   readonly alerts: PlatformAlerts
   /** Where people open the console, and programs reach `/ping`; undefined where that is not configured. */
@@ -60,7 +54,7 @@ export interface HeartbeatDeps {
 }
 
 /** A ping by the address of a heartbeat. */
-export interface GivenPing extends Signal {
+export interface TokenPing extends RunSignal {
   readonly token: string
   readonly remoteAddress: string
   readonly body: string
@@ -69,7 +63,7 @@ export interface GivenPing extends Signal {
 // docs/specification.md, Heartbeats
 const KEPT_PINGS = 100
 const PING_LIMIT = { burst: 30, everyMs: SECOND }
-const DONE: Signal = { kind: 'done', exitCode: null }
+const DONE: RunSignal = { kind: 'done', exitCode: null }
 
 /** How often a worker looks for missed heartbeats. */
 export const CHECK_EVERY_MS = 5 * SECOND
@@ -79,7 +73,7 @@ const PUNCTUAL_MS = 1.5 * CHECK_EVERY_MS
 // Clocks of two hosts differ by less.
 const CLOCK_DIFFERENCE_MS = 2 * CHECK_EVERY_MS
 
-interface Check {
+interface CheckTime {
   readonly now: number
   readonly monotonic: number
   /** The last one of this process, by both clocks. */
@@ -127,7 +121,7 @@ export class Heartbeats {
     const fresh = { ...newHeartbeat(name, settings, actor, at), pingHash: hashPingToken(token) }
     // Checks are recorded only while there are heartbeats: the time before the first heartbeat is no absence of the
     // workers.
-    if (!(await hasHeartbeats(tx))) await recordCheck(tx, at)
+    if (!(await findAnyHeartbeat(tx))) await recordCheck(tx, at)
     for (;;) {
       if (await insertHeartbeat(tx, fresh)) {
         await this.#record(tx, 'created', fresh, actor)
@@ -167,7 +161,7 @@ export class Heartbeats {
   /** The pings of a heartbeat, newest first. Rejects with `heartbeat_not_found`. */
   async pings(name: string, page: PageRequest): Promise<Page<Ping>> {
     await this.get(name)
-    return listPings(this.#deps.store.read, name, page)
+    return listPings(this.#deps.store.read, { heartbeat: name }, page)
   }
 
   /** Records a beat, which recovers the alert of a missed one. Rejects with `heartbeat_not_found`. */
@@ -202,7 +196,7 @@ export class Heartbeats {
   }
 
   /** Records what a program says about its run. Rejects with `ping_not_found` if the token is no longer that of the name. */
-  async ping(tx: Tx, name: string, { token, ...signal }: GivenPing): Promise<void> {
+  async ping(tx: Tx, name: string, { token, ...signal }: TokenPing): Promise<void> {
     const known = await lockHeartbeat(tx, name)
     if (known?.pingHash !== hashPingToken(token)) throw unknownPing()
     await this.#apply(tx, known, signal, 'ping')
@@ -233,7 +227,7 @@ export class Heartbeats {
   /** Raises an alert for each heartbeat that is missed. Time in which no worker called this does not count. */
   async checkDue(): Promise<void> {
     const { store, clock } = this.#deps
-    if (!(await hasHeartbeats(store.read))) return
+    if (!(await findAnyHeartbeat(store.read))) return
     const now = clock.now()
     const monotonic = clock.monotonic()
     const before = this.#lastCheck
@@ -280,11 +274,11 @@ export class Heartbeats {
     return consoleUrl === undefined ? path : new URL(path, consoleUrl).href
   }
 
-  async #recordCheck(tx: Tx, check: Check): Promise<void> {
+  async #recordCheck(tx: Tx, check: CheckTime): Promise<void> {
     const { now } = check
     const uncountedMs = uncountedSince(await recordCheck(tx, now), check)
-    if (uncountedMs > 0) await postpone(tx, { from: now - uncountedMs, to: now })
-    if (uncountedMs < 0) await bringForward(tx, { by: -uncountedMs, countedAfter: now })
+    if (uncountedMs > 0) await postpone(tx, now - uncountedMs, now)
+    if (uncountedMs < 0) await bringForward(tx, -uncountedMs, now)
   }
 
   async #miss(tx: Tx, name: string, now: number): Promise<void> {
@@ -313,7 +307,7 @@ export class Heartbeats {
  * The time since the last check that does not count for heartbeats: no worker ran, or the clock was set. A process that has
  * checked before was there, so only the difference of its clocks does not count; once for all workers.
  */
-function uncountedSince(last: number, { now, monotonic, before }: Check): number {
+function uncountedSince(last: number, { now, monotonic, before }: CheckTime): number {
   const passed = now - last
   const isFar = passed > PUNCTUAL_MS || passed < -CLOCK_DIFFERENCE_MS
   if (Number.isNaN(before.at)) return isFar ? passed : 0
@@ -352,7 +346,7 @@ function missText({
   return `A beat was expected ${expected}. ${last}`
 }
 
-function failureText({ exitCode }: Signal): string {
+function failureText({ exitCode }: RunSignal): string {
   return exitCode === null
     ? 'The program says that it has failed.'
     : `The program has ended with ${exitCode}.`

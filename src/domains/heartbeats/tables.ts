@@ -1,12 +1,13 @@
+import type { FiringSeverity } from '../../kernel/alerts.ts'
 import { defineColumns, generated, integer, text, schemaOf } from '../../store/columns.ts'
-import type { HeartbeatSeverity, PingKind } from './model.ts'
+import type { PingKind } from './model.ts'
 
 export const heartbeats = defineColumns({
   seq: generated(),
   name: text(),
   everySeconds: integer(),
   graceSeconds: integer(),
-  severity: text<HeartbeatSeverity>(),
+  severity: text<FiringSeverity>(),
   source: text(),
   createdBy: text(),
   createdAt: integer(),
@@ -39,7 +40,7 @@ export const heartbeatPings = defineColumns({
 /** One row: when a worker looked for missed heartbeats the last time. */
 const heartbeatChecks = defineColumns({ name: text(), checkedAt: integer() })
 
-export const { changeRow, changeRows, db, lockable, names, pages, readRow, readRows } = schemaOf({
+export const { changeRow, changeRows, lockable, names, pages, readRow, readRows } = schemaOf({
   heartbeats,
   heartbeat_checks: heartbeatChecks,
   heartbeat_pings: heartbeatPings,

@@ -16,12 +16,7 @@ export interface PlacedEdit extends Omit<MenuEdit, 'items'> {
 
 /** Computes, before the transaction, everything that needs no database. */
 export function placeEdit(edit: MenuEdit): PlacedEdit {
-  return { ...edit, items: placeItems(edit.items) }
-}
-
-/** The items of a body and the items nested in them, each before its children. */
-function placeItems(items: readonly MenuItem[]): PlacedItem[] {
-  return placedAt({ items, path: 'items', nestedIn: undefined, level: 1 })
+  return { ...edit, items: placeItems({ items: edit.items, path: 'items', nestedIn: undefined, level: 1 }) }
 }
 
 interface NestedItems {
@@ -31,13 +26,14 @@ interface NestedItems {
   readonly level: number
 }
 
-function placedAt({ items, path: listPath, nestedIn, level }: NestedItems): PlacedItem[] {
+/** The items of a list and the items nested in them, each before its children. */
+function placeItems({ items, path: listPath, nestedIn, level }: NestedItems): PlacedItem[] {
   return items.flatMap((item, index) => {
     const path = `${listPath}.${index}`
     const placed = { item, path, nestedIn }
     // One level more than the limit is enough to refuse the edit.
     if (!item.children || level > LEVEL_LIMIT) return [placed]
     const nested = { items: item.children, path: `${path}.children`, nestedIn: item.id, level: level + 1 }
-    return [placed, ...placedAt(nested)]
+    return [placed, ...placeItems(nested)]
   })
 }

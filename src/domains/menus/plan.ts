@@ -34,7 +34,7 @@ export function* planEdit(
 ): Generator<number, MenuPlan | ErrorDetail> {
   const before = new Map(nodes.map((node) => [node.id, node]))
   yield before.size
-  const after = yield* nodesAfter(items, before, { replace, at })
+  const after = yield* nodesAfter(items, before, replace, at)
   const levels = levelsOf(after)
   yield after.size
   const draft = { items, before, after, levels }
@@ -44,7 +44,8 @@ export function* planEdit(
 function* nodesAfter(
   items: readonly PlacedItem[],
   before: ReadonlyMap<string, MenuNode>,
-  { replace, at }: { readonly replace: boolean; readonly at: number },
+  replace: boolean,
+  at: number,
 ): Generator<number, Map<string, MenuNode>> {
   const after = new Map(replace ? [] : before)
   yield after.size

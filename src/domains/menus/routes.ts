@@ -6,7 +6,7 @@ import type { Tx } from '../../store/store.ts'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
-import { ok, type Route, versioned, routeOf } from '../../wire/route.ts'
+import { ok, routeOf, versioned, type Route } from '../../wire/route.ts'
 import { checkedPattern, Fields, Nullable, PathName, Text, Timestamp } from '../../wire/schemas.ts'
 import { placeEdit } from './items.ts'
 import {
@@ -131,15 +131,15 @@ const Id = PathName('A-Za-z0-9._-', 64, {
 })
 const Title = Text({ minLength: 1, maxLength: 100, examples: ['Products'] })
 const ParentId = Nullable<string>({ ...Id, description: 'Null at the top.' })
-const Path = Nullable<string>({
-  ...Type.String({
+const Path = Nullable<string>(
+  Type.String({
     ...checkedPattern('^/[^\\u0000\\uD800-\\uDFFF]*$', '^/[^\\x00]*$', 'not_a_menu_path'),
     maxLength: 256,
     description: 'Begins with `/`.',
     examples: ['/products'],
   }),
-})
-const Icon = Nullable<string>({ ...Text({ maxLength: 64, examples: ['box'] }) })
+)
+const Icon = Nullable<string>(Text({ maxLength: 64, examples: ['box'] }))
 const Position = Type.Integer({
   minimum: 0,
   maximum: HIGHEST_POSITION,
@@ -147,27 +147,16 @@ const Position = Type.Integer({
 })
 const Enabled = Type.Boolean({ description: 'A disabled node hides all that is below it.' })
 
-const NODE = {
-  id: Id,
+const FIELDS = {
   title: Title,
   parent_id: ParentId,
   path: Path,
   icon: Icon,
   position: Position,
   enabled: Enabled,
-  created_at: Timestamp,
-  updated_at: Timestamp,
 }
-
-const ITEM = {
-  id: Id,
-  title: Type.Optional(Title),
-  parent_id: Type.Optional(ParentId),
-  path: Type.Optional(Path),
-  icon: Type.Optional(Icon),
-  position: Type.Optional(Position),
-  enabled: Type.Optional(Enabled),
-}
+const NODE = { id: Id, ...FIELDS, created_at: Timestamp, updated_at: Timestamp }
+const ITEM = { id: Id, ...Type.Partial(Fields(FIELDS)).properties }
 
 const Revision = Type.Integer({ minimum: 1, description: 'Counts the changes of the tree; also its `ETag`.' })
 

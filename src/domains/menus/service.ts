@@ -1,30 +1,28 @@
-import type { Clock } from '../../kernel/clock.ts'
 import {
   AppError,
-  notFound,
+  requireFound,
   requireVersion,
   validationFailed,
   type ErrorDetail,
 } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { EventSink } from '../../ports/events.ts'
-import { type Queries, type Store, type Tx, inTurns } from '../../store/store.ts'
+import { inTurns, type Queries, type ServiceDeps, type Tx } from '../../store/store.ts'
+import type { PlacedEdit } from './items.ts'
 import {
-  menuEventData,
   MENU_EVENTS,
+  menuEventData,
   TREE_ID,
-  type MenuEventData,
   type MenuChange,
+  type MenuEventData,
   type MenuOutcome,
   type MenuTree,
 } from './model.ts'
-import type { PlacedEdit } from './items.ts'
 import { planEdit } from './plan.ts'
 import {
   deleteNodes,
-  hasChildren,
-  hasNode,
+  findChild,
+  findNode,
   lockRevision,
   readNodes,
   readTree,
@@ -33,15 +31,12 @@ import {
 } from './store.ts'
 
 /** What the menu domain needs of the rest of the platform. */
-export interface MenuDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
+export interface MenuDeps extends ServiceDeps {
   readonly events: EventSink<MenuEventData>
 }
 
 const COUNTED = ['created', 'updated', 'moved', 'deleted'] as const
+const TREE_WORDS = 'tree of menus'
 const NOTHING: MenuOutcome = { created: [], updated: [], moved: [], unchanged: [], deleted: [] }
 
 /** The tree of the shop's menus. */
@@ -76,7 +71,7 @@ export class Menus {
     expectedRevisions?: readonly number[],
   ): Promise<MenuChange> {
     const revision = await lockRevision(tx)
-    requireRevision(revision, expectedRevisions)
+    requireVersion(revision, expectedRevisions, TREE_WORDS)
     const nodes = await readNodes(tx)
     const at = this.#deps.clock.now()
     const plan = await inTurns(tx, planEdit(nodes, edit, at))
@@ -86,7 +81,7 @@ export class Menus {
     if (edit.dryRun) return change
     await writeNodes(tx, plan.written)
     await deleteNodes(tx, plan.deleted)
-    await this.#record(tx, change, { actor, at })
+    await this.#record(tx, change, actor, at)
     return change
   }
 
@@ -96,23 +91,20 @@ export class Menus {
    */
   async remove(tx: Tx, id: string, actor: string, expectedRevisions?: readonly number[]): Promise<void> {
     const revision = await lockRevision(tx)
-    if (!(await hasNode(tx, id))) throw notFound('menu', id)
-    requireRevision(revision, expectedRevisions)
-    if (await hasChildren(tx, id)) throw menuHasChildren(id)
+    requireFound(await findNode(tx, id), 'menu', id)
+    requireVersion(revision, expectedRevisions, TREE_WORDS)
+    if (await findChild(tx, id)) throw menuHasChildren(id)
     await deleteNodes(tx, [id])
-    const at = this.#deps.clock.now()
-    await this.#record(tx, { ...NOTHING, revision: revision + 1, deleted: [id] }, { actor, at })
+    const change = { ...NOTHING, revision: revision + 1, deleted: [id] }
+    await this.#record(tx, change, actor, this.#deps.clock.now())
   }
 
   /** Writes the revision and the event of a change in its transaction, and counts it after the commit. */
-  async #record(tx: Tx, change: MenuChange, { actor, at }: { actor: string; at: number }): Promise<void> {
+  async #record(tx: Tx, change: MenuChange, actor: string, at: number): Promise<void> {
     const { revision } = change
     await updateRevision(tx, { revision, changedBy: actor, changedAt: at })
-    await this.#deps.events.append(tx, {
-      type: MENU_EVENTS.changed,
-      subject: TREE_ID,
-      data: menuEventData(change),
-    })
+    const data = menuEventData(change)
+    await this.#deps.events.append(tx, { type: MENU_EVENTS.changed, subject: TREE_ID, data })
     tx.afterCommit(() => {
       const counts = COUNTED.map((kind) => [kind, change[kind].length] as const)
       for (const [kind, count] of counts) this.#changes.increment({ change: kind }, count)
@@ -123,10 +115,6 @@ export class Menus {
 
 function isChange(outcome: MenuOutcome): boolean {
   return COUNTED.some((kind) => outcome[kind].length > 0)
-}
-
-function requireRevision(revision: number, expected: readonly number[] | undefined): void {
-  requireVersion(revision, expected, 'tree of menus')
 }
 
 function refusalError(detail: ErrorDetail): AppError {

@@ -3,50 +3,47 @@ import type { MenuNode, MenuTree } from './model.ts'
 import { db, menus, readRow, readRows, changeRows } from './tables.ts'
 
 // The one row of menu_revisions.
-const TREE = { name: 'shop' }
+const TREE = 'shop'
 // A statement of SQLite holds the event loop: so few rows take a millisecond or two, the building of the statement included.
 const ROWS_PER_STATEMENT = 50
 const ROWS_PER_READ = 1_000
 
-const lock = readRow((on, name: string) =>
-  on.selectFrom('menu_revisions').select('revision').where('name', '=', name).forUpdate(),
+const lockTree = readRow(
+  (on, name: string) =>
+    on.selectFrom('menu_revisions').select('revision').where('name', '=', name).forUpdate(),
+  ({ revision }) => revision,
 )
 
-const setRevision = changeRows((on, change: RevisionChange & { name: string }) =>
+const setRevision = changeRows((on, name: string, change: RevisionChange) =>
   on
     .updateTable('menu_revisions')
     .set({ revision: change.revision, changed_by: change.changedBy, changed_at: change.changedAt })
-    .where('name', '=', change.name),
+    .where('name', '=', name),
 )
 
 /** One statement reads revision and nodes, so that they belong together. An empty tree is one row without a node. */
-const tree = readRows((on, name: string) =>
+const listTreeRows = readRows((on, name: string) =>
   on
     .selectFrom('menu_revisions')
     .leftJoin('menus', (join) => join.onTrue())
     .select(['revision', ...menus.all])
     .where('menu_revisions.name', '=', name)
-    .$castTo<StoredNode>(),
+    .$castTo<TreeRow>(),
 )
 
-const nodesBehind = readRows((on, id: string, limit: number) =>
-  on
-    .selectFrom('menus')
-    .select(menus.all)
-    .where('id', '>', id)
-    .orderBy('id')
-    .limit(limit)
-    .$castTo<StoredRow>(),
-)
-
-type StoredRow = Omit<MenuNode, 'enabled'> & { enabled: number }
-type StoredNode = { revision: number; id: string | null } & Omit<MenuNode, 'id' | 'enabled'> & {
+type TreeRow = { revision: number; id: string | null } & Omit<MenuNode, 'id' | 'enabled'> & {
     enabled: number
   }
 
-const find = readRow((on, id: string) => on.selectFrom('menus').select('id').where('id', '=', id))
+const listNodesAfter = readRows(
+  (on, id: string, limit: number) =>
+    on.selectFrom('menus').select(menus.all).where('id', '>', id).orderBy('id').limit(limit),
+  menus.decode,
+)
 
-const findChild = readRow((on, id: string) =>
+export const findNode = readRow((on, id: string) => on.selectFrom('menus').select('id').where('id', '=', id))
+
+export const findChild = readRow((on, id: string) =>
   on.selectFrom('menus').select('id').where('parent_id', '=', id).limit(1),
 )
 
@@ -62,16 +59,16 @@ interface RevisionChange {
  * each are right alone could make a cycle together.
  */
 export async function lockRevision(tx: Tx): Promise<number> {
-  return (await lock(tx, TREE.name))?.revision ?? 0
+  return (await lockTree(tx, TREE)) ?? 0
 }
 
 /** Records a change of the tree; the transaction must have locked it. */
 export async function updateRevision(tx: Tx, change: RevisionChange): Promise<void> {
-  await setRevision(tx, { ...TREE, ...change })
+  await setRevision(tx, TREE, change)
 }
 
 export async function readTree(queries: Queries): Promise<MenuTree> {
-  const rows = await tree(queries, TREE.name)
+  const rows = await listTreeRows(queries, TREE)
   const nodes = rows.flatMap(({ revision: _, id, ...row }) =>
     id === null ? [] : [{ id, ...menus.decode(row) }],
   )
@@ -85,18 +82,10 @@ export async function readTree(queries: Queries): Promise<MenuTree> {
 export async function readNodes(tx: Tx): Promise<MenuNode[]> {
   const nodes: MenuNode[] = []
   for (;;) {
-    const rows = await nodesBehind(tx, nodes.at(-1)?.id ?? '', ROWS_PER_READ)
-    nodes.push(...rows.map(menus.decode))
-    if (rows.length < ROWS_PER_READ) return nodes
+    const part = await listNodesAfter(tx, nodes.at(-1)?.id ?? '', ROWS_PER_READ)
+    nodes.push(...part)
+    if (part.length < ROWS_PER_READ) return nodes
   }
-}
-
-export async function hasNode(queries: Queries, id: string): Promise<boolean> {
-  return (await find(queries, id)) !== undefined
-}
-
-export async function hasChildren(queries: Queries, id: string): Promise<boolean> {
-  return (await findChild(queries, id)) !== undefined
 }
 
 /** Inserts new nodes and overwrites known ones. A parent must not come after its children. */

@@ -34,12 +34,15 @@ const readEvents = readRows((on, part: Part) => rowsOf(on, part).select(EVENT))
 
 const readSizes = readRows((on, part: Part) => rowsOf(on, part).select(SIZE))
 
-const readNext = readRow((on, after: number) =>
-  on.selectFrom('messages').select('seq').where('seq', '>', after).orderBy('seq').limit(1),
+const findNextNumber = readRow(
+  (on, after: number) =>
+    on.selectFrom('messages').select('seq').where('seq', '>', after).orderBy('seq').limit(1),
+  ({ seq }) => seq,
 )
 
-const readRemoved = readRow((on) =>
-  on.selectFrom('event_logs').select(eventLogs.pick('removedUpTo')).where('name', '=', 'messages'),
+const readRemovedUpTo = readRow(
+  (on) => on.selectFrom('event_logs').select(eventLogs.pick('removedUpTo')).where('name', '=', 'messages'),
+  ({ removedUpTo }) => removedUpTo,
 )
 
 // Bounds the rows that one query reads: most may be messages of users.
@@ -70,7 +73,7 @@ export class MessageLog implements EventLog, MessageLogReader {
   }
 
   async removedUpTo(): Promise<number> {
-    return (await readRemoved(this.#queries))?.removedUpTo ?? 0
+    return (await readRemovedUpTo(this.#queries)) ?? 0
   }
 
   /**
@@ -166,8 +169,8 @@ export class MessageLog implements EventLog, MessageLogReader {
 
   /** The number before the next message: a restored database continues far above the numbers of its backup. */
   async #beforeNext(after: number): Promise<number> {
-    const next = await readNext(this.#queries, after)
-    return next ? next.seq - 1 : after
+    const next = await findNextNumber(this.#queries, after)
+    return next === undefined ? after : next - 1
   }
 
   #skipEmpty(after: number): number {
@@ -180,16 +183,7 @@ function toLogged({
   headers,
   ...row
 }: Row & { headers: string; createdAt: number; trace: string | null }): LoggedMessage {
-  const { id, subject, payload, place, createdAt, trace } = row
-  return {
-    id,
-    subject,
-    payload,
-    place,
-    createdAt,
-    trace,
-    isEvent: headers === EVENT_HEADERS_TEXT && isEvent(row),
-  }
+  return { ...row, isEvent: headers === EVENT_HEADERS_TEXT && isEvent(row) }
 }
 
 /** Whether the subject is one of these, of which each is exact or a prefix that ends in `*`. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
 import { formatCount } from '../../kernel/text.ts'
 import type { EventSubjects } from '../../kernel/events.ts'
-import { runBatches, type Job } from '../../kernel/job.ts'
+import { batchJob, type Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
 import type { EventLog, MessageLogReader } from '../../ports/events.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
@@ -60,9 +60,6 @@ const BATCH = 500
 
 /** Removes delivered messages that are older than `keepMs`. */
 export function messagePruneJob(messages: Pick<Messages, 'prune'>, clock: Clock, keepMs: number): Job {
-  return {
-    name: 'message-prune',
-    everyMs: HOUR,
-    run: (signal) => runBatches(signal, async () => (await messages.prune(clock.now() - keepMs, BATCH)) > 0),
-  }
+  const pruneBatch = () => messages.prune(clock.now() - keepMs, BATCH)
+  return batchJob('message-prune', HOUR, async () => (await pruneBatch()) > 0)
 }

@@ -39,22 +39,19 @@ export interface NewMessage {
 export const MAX_DEAD = 10_000
 export const MAX_DEAD_BYTES = 512 * 1024 * 1024
 
-type Content = Pick<Message, 'id' | 'subject' | 'payload' | 'headers'> & Partial<Pick<Message, 'trace'>>
+type NewMessageContent = Pick<Message, 'id' | 'subject' | 'payload' | 'headers'> &
+  Partial<Pick<Message, 'trace'>>
 
 const NOT_SENT = { status: 'pending', attempts: 0, lastError: null, cause: null, deliveredAt: null } as const
 
 /** A new pending message. */
-export function newMessage(
-  { id, subject, payload, headers, trace = null }: Content,
-  createdAt: number,
-): Message {
-  const content = { id, subject, payload, headers, trace }
-  return { ...content, ...NOT_SENT, createdAt }
+export function newMessage(content: NewMessageContent, createdAt: number): Message {
+  return { trace: null, ...content, ...NOT_SENT, createdAt }
 }
 
 /** A message that the bus has refused at its first attempt. */
 export function newDeadMessage(
-  content: Content,
+  content: NewMessageContent,
   createdAt: number,
   failure: Pick<Message, 'lastError' | 'cause'>,
 ): Message {

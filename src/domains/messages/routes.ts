@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { BUS_FAULTS } from '../../kernel/bus.ts'
 import type { EventSubjects } from '../../kernel/events.ts'
 import { JsonText } from '../../kernel/text.ts'
@@ -17,7 +17,7 @@ import {
   OneOf,
   Timestamp,
 } from '../../wire/schemas.ts'
-import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
+import { MESSAGE_STATUSES, type Message } from './model.ts'
 import type { Messages } from './service.ts'
 
 const route = routeOf('Messages')
@@ -73,8 +73,6 @@ const MessageSchema = Fields(
   { $id: 'Message' },
 )
 
-const MessagePage = PageOf(MessageSchema)
-
 const PublishBody = Fields({ subject: Subject, payload: Payload, headers: Type.Optional(Headers) })
 
 const MessageQuery = Fields({
@@ -86,10 +84,6 @@ const MessageQuery = Fields({
 export const encodeMessage = encoderOf(MessageSchema, {
   payload: ({ payload }: Message) => new JsonText(payload),
 })
-
-function fromPublishBody({ subject, payload, headers = {} }: Static<typeof PublishBody>): NewMessage {
-  return { subject, payload, headers }
-}
 
 const textOf = bodyWriter(encodeMessage)
 
@@ -117,7 +111,7 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
       description: VISIBLE,
       access: READERS,
       query: MessageQuery,
-      answers: { 200: { description: 'A page of messages.', schema: MessagePage } },
+      answers: { 200: { description: 'A page of messages.', schema: PageOf(MessageSchema) } },
       read: async ({ query, identity }) => {
         if (query.subject !== undefined) subjects.requireReadable(query.subject, identity)
         const filter = { ...query, hidden: subjects.hiddenFrom(identity) }
@@ -154,7 +148,7 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
       errors: { reserved_subject },
       change: async (tx, { body }) => {
         subjects.requireOpen(body.subject)
-        return acceptedAnswer(await messages.publish(tx, fromPublishBody(body)))
+        return acceptedAnswer(await messages.publish(tx, { headers: {}, ...body }))
       },
       async updateAnswer(answer) {
         const { id } = bodyOf(answer) as { id: string }

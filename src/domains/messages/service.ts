@@ -1,9 +1,7 @@
 import type { RawBuilder } from 'kysely'
-import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, eventSource, toCloudEvent } from '../../kernel/events.ts'
 import { invalidTransition, requireFound, type AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
 import { DAY, MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { storedTrace } from '../../kernel/trace.ts'
@@ -19,7 +17,7 @@ import type {
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
 import { readBusStream, recordBusStream, type BusStreamMark, type LostSpan } from '../../store/work/marks.ts'
-import { readsAside, type Store, type Tx } from '../../store/store.ts'
+import { readsAside, type ServiceDeps, type Tx } from '../../store/store.ts'
 import {
   MESSAGE_ALERTS,
   isEventOf,
@@ -32,9 +30,11 @@ import {
   type NewMessage,
 } from './model.ts'
 import {
+  countDeadMessages,
+  countPendingMessages,
   deleteDelivered,
+  findDelivered,
   findMessage,
-  hasDelivered,
   insertMessage,
   listMessages,
   listPending,
@@ -42,10 +42,8 @@ import {
   markAttempt,
   markDelivered,
   NEWEST_NUMBER,
-  readBacklog,
   readDeadSize,
   readOldestPending,
-  readDeadLetters,
   redriveMessage,
   replayDelivered,
   type DeliverySpan,
@@ -54,10 +52,7 @@ import {
 } from './store.ts'
 
 /** What the message domain needs of the rest of the platform. */
-export interface MessageDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
+export interface MessageDeps extends Pick<ServiceDeps, 'store' | 'clock' | 'logger'> {
   readonly delivery: Delivery
   readonly alerts: RecoverableAlerts
 }
@@ -73,10 +68,8 @@ const REPLAY_BATCH = 500
 const ALERTS_DOMAIN = 'alerts'
 // docs/guide/operating.md, The bus
 const STREAM_KEEPS_MS = 7 * DAY
-const LOSS_ALERT = {
-  alarmId: declaredAlarmId(MESSAGE_ALERTS, 'bus.emptied'),
-  source: 'platform.messages',
-}
+const SOURCE = 'platform.messages'
+const LOSS_ALERT = { alarmId: declaredAlarmId(MESSAGE_ALERTS, 'bus.emptied'), source: SOURCE }
 /** What is told of messages that a stream before this one had. */
 const EMPTIED = {
   line: 'the stream of the bus has lost what it stored',
@@ -163,11 +156,8 @@ export class Messages implements Outbox, DeadLetters {
     let redriven = 0
     let after: PagePosition | null = null
     do {
-      const page: Page<Message> = await listMessages(
-        store.read,
-        { status: 'dead' },
-        { limit: REDRIVE_BATCH, after },
-      )
+      const request = { limit: REDRIVE_BATCH, after }
+      const page: Page<Message> = await listMessages(store.read, { status: 'dead' }, request)
       redriven += await store.write((tx) => this.#redriveEach(tx, page.items))
       after = page.next
     } while (after && !signal.aborted)
@@ -216,7 +206,7 @@ export class Messages implements Outbox, DeadLetters {
     if (known?.madeAt === madeAt && known.unstoredSince === undefined) return
     const now = clock.now()
     await store.write(async (tx) => {
-      const found = await findLost(tx, known, { madeAt, now })
+      const found = await findLost(tx, known, madeAt, now)
       const lost = found ? joinSpans(found, known?.lost) : known?.lost
       await recordBusStream(tx, { madeAt, ...(lost && { lost }) })
       if (found && lost) await this.#reportLoss(tx, madeAt, lost)
@@ -297,8 +287,9 @@ export class Messages implements Outbox, DeadLetters {
   }
 
   /** The number of pending messages, and when the oldest was written (epoch milliseconds). */
-  backlog(): Promise<{ pending: number; oldest: number | null }> {
-    return readBacklog(this.#deps.store.read)
+  async backlog(): Promise<{ pending: number; oldest: number | null }> {
+    const { messages: pending = 0, oldest = null } = (await countPendingMessages(this.#deps.store.read)) ?? {}
+    return { pending, oldest }
   }
 
   /** The message that waits for the bus longest; undefined if none does. */
@@ -307,8 +298,8 @@ export class Messages implements Outbox, DeadLetters {
   }
 
   /** The number of dead messages, and when the oldest was written (epoch milliseconds). */
-  deadLetters(): Promise<{ messages: number; oldest: number | null }> {
-    return readDeadLetters(this.#deps.store.read)
+  async deadLetters(): Promise<{ messages: number; oldest: number | null }> {
+    return (await countDeadMessages(this.#deps.store.read)) ?? { messages: 0, oldest: null }
   }
 
   /** Removes one batch of the messages that were delivered before `before`; returns how many. */
@@ -332,13 +323,13 @@ export class Messages implements Outbox, DeadLetters {
 }
 
 async function hasRoomFor(tx: Tx, refused: readonly UndeliveredMessage[]): Promise<boolean> {
-  const { messages, bytes } = await readDeadSize(tx, MAX_DEAD)
+  const { messages = 0, bytes = 0 } = (await readDeadSize(tx, MAX_DEAD)) ?? {}
   const more = refused.reduce((total, { payload }) => total + Buffer.byteLength(payload), 0)
   return messages + refused.length <= MAX_DEAD && bytes + more <= MAX_DEAD_BYTES
 }
 
 function failureOf({ reason, fault }: UndeliveredMessage): Pick<Message, 'lastError' | 'cause'> {
-  return { lastError: shorten(reason), cause: fault ? { code: fault, values: {} } : null }
+  return { lastError: reason.slice(0, REASON_LENGTH), cause: fault ? { code: fault, values: {} } : null }
 }
 
 function refusalOf({ id, subject, reason }: UndeliveredMessage) {
@@ -349,11 +340,6 @@ function notDead({ status }: Message): AppError {
   return invalidTransition(`A ${status} message cannot be redriven; only a dead one can.`, status, [])
 }
 
-function shorten(reason: string): string {
-  return reason.slice(0, REASON_LENGTH)
-}
-
-const SOURCE = 'platform.messages'
 const deadAlarmId = (id: string) => declaredAlarmId(MESSAGE_ALERTS, 'message.dead:*', id)
 
 function redrivenAlert({ id, subject }: Message): PlatformRecovery {
@@ -366,7 +352,7 @@ function deadMessageAlert(id: string, subject: string, reason: string): Platform
     alarmId: deadAlarmId(id),
     source: SOURCE,
     title: `A message on ${subject} cannot be delivered`,
-    body: `The bus refused message ${id}: ${shorten(reason)}. Remove the cause, then redrive the message.`,
+    body: `The bus refused message ${id}: ${reason.slice(0, REASON_LENGTH)}. Remove the cause, then redrive the message.`,
     severity: 'ERROR',
   }
 }
@@ -375,16 +361,17 @@ function deadMessageAlert(id: string, subject: string, reason: string): Platform
 async function findLost(
   tx: Tx,
   known: BusStreamMark | undefined,
-  { madeAt, now }: { readonly madeAt: number; readonly now: number },
+  madeAt: number,
+  now: number,
 ): Promise<LostSpan | undefined> {
   const kept = { since: Math.max(0, now - STREAM_KEEPS_MS), until: now }
   const isNew = known?.madeAt !== undefined && known.madeAt !== madeAt
-  if (isNew && (await hasDelivered(tx, { ...kept, until: madeAt }))) return kept
+  if (isNew && (await findDelivered(tx, { ...kept, until: madeAt }))) return kept
   if (known?.unstoredSince === undefined) return undefined
   // A clock that was set back since has left a time that says nothing.
   const since = known.unstoredSince > now ? kept.since : Math.max(kept.since, known.unstoredSince)
   const unstored = { since, until: now }
-  return (await hasDelivered(tx, unstored)) ? { ...unstored, isUnstored: true } : undefined
+  return (await findDelivered(tx, unstored)) && { ...unstored, isUnstored: true }
 }
 
 function joinSpans(found: LostSpan, known: LostSpan | undefined): LostSpan {

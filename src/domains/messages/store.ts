@@ -2,34 +2,31 @@ import { sql, type RawBuilder } from 'kysely'
 import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
 import { traceHeadersOfEvent } from '../../kernel/events.ts'
 import { newId } from '../../kernel/ids.ts'
-import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
 import { storedTraceHeaders } from '../../kernel/trace.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbers.ts'
 import type { Queries, Reads, Tx } from '../../store/store.ts'
 import { BATCH_BYTES, countWithin, sizeOf } from '../../store/pages.ts'
 import { isEventPayload, newMessage, type Message, type MessageStatus } from './model.ts'
-import { db, messages, pages, readRow, changeRow, changeRows } from './tables.ts'
+import { messages, changeRow, changeRows, db, pages, readRow } from './tables.ts'
 
 const SIZE = sizeOf('payload', 'headers')
 
 /** Inserts no cause and no trace, because a restored database of an older schema does not have these columns. */
-const insertNumbered = changeRows((on, change: Message & { seq: number }) => {
-  const { cause: _cause, trace: _trace, ...values } = messages.values(change)
-  return on.insertInto('messages').values({ ...values, seq: change.seq })
+const insertNumbered = changeRows((on, message: Message, seq: number) => {
+  const { cause: _cause, trace: _trace, ...values } = messages.values(message)
+  return on.insertInto('messages').values({ ...values, seq })
 })
 
-const newest = readRow((on) => on.selectFrom('messages').select('seq').orderBy('seq', 'desc').limit(1))
+/** The number of the newest message. */
+const findNewestNumber = readRow(
+  (on) => on.selectFrom('messages').select('seq').orderBy('seq', 'desc').limit(1),
+  ({ seq }) => seq,
+)
 
 // After an outage there may be millions of messages; counting all of them at each scrape would take too long.
 const COUNT_LIMIT = 100_000
-
-/** How many messages have a status, and when the oldest of them was written. */
-export interface MessageCount {
-  readonly messages: number
-  /** Null if there is none. */
-  readonly oldest: number | null
-}
 
 /** The message that waits for the bus longest. */
 export interface OldestPending {
@@ -39,18 +36,14 @@ export interface OldestPending {
   readonly lastError: string | null
 }
 
-interface DeadSize {
-  readonly messages: number
-  readonly bytes: number
-}
-
-const countOf = (status: 'pending' | 'dead') =>
-  readRow((on, limit: number) => {
+/** Counts the messages of a status, up to 100,000, with the time when the oldest was written. */
+const messageCounter = (status: 'pending' | 'dead') =>
+  readRow((on) => {
     const selected = on.selectFrom('messages').where('status', '=', sql.lit(status)).orderBy('seq')
     return (
       on
         // The inner query reads only the index: a row may be a megabyte.
-        .selectFrom(selected.select('seq').limit(limit).as('counted'))
+        .selectFrom(selected.select('seq').limit(COUNT_LIMIT).as('counted'))
         .select((row) => [
           row.fn.countAll<number>().as('messages'),
           selected.select('created_at').limit(1).as('oldest'),
@@ -58,7 +51,11 @@ const countOf = (status: 'pending' | 'dead') =>
     )
   })
 
-const sizeOfDead = readRow((on, limit: number) =>
+export const countPendingMessages = messageCounter('pending')
+export const countDeadMessages = messageCounter('dead')
+
+/** How many messages are dead, counted up to `limit`, and the length of their payloads. */
+export const readDeadSize = readRow((on, limit: number) =>
   on
     .selectFrom(
       on
@@ -75,9 +72,6 @@ const sizeOfDead = readRow((on, limit: number) =>
     ]),
 )
 
-const backlog = countOf('pending')
-const deadLetters = countOf('dead')
-
 export const insertMessage = changeRows((on, message: Message) =>
   on.insertInto('messages').values(messages.values(message)),
 )
@@ -90,10 +84,6 @@ export const findMessage = readRow(
 /** The number of the newest message; 0 before the first one. */
 export const NEWEST_NUMBER = sql<number>`coalesce((select max(seq) from messages), 0)`
 
-async function findNewest(queries: Queries): Promise<number> {
-  return (await newest(queries))?.seq ?? 0
-}
-
 // An installation writes far fewer messages in a millisecond.
 const NUMBERS_PER_MS = 1_000
 
@@ -103,11 +93,11 @@ const NUMBERS_PER_MS = 1_000
  * has the number: a message that is no event, and is neither sent nor removed. Returns the number after which they continue.
  */
 export async function continueNumbers(tx: Tx, now: number): Promise<number> {
-  const seq = numberAfterRestore(await findNewest(tx), NUMBERS_PER_MS, now)
+  const seq = numberAfterRestore((await findNewestNumber(tx)) ?? 0, NUMBERS_PER_MS, now)
   const content = { id: newId(), subject: 'platform.data.restored', payload: '{}', headers: {} }
   const message: Message = { ...newMessage(content, now), status: 'delivered' }
   await continueAfter(tx, 'messages', seq, async () => {
-    await insertNumbered(tx, { ...message, seq })
+    await insertNumbered(tx, message, seq)
   })
   return seq
 }
@@ -132,45 +122,37 @@ export interface MessageFilter {
 }
 
 const pageOfMessages = pages(
-  {
-    table: 'messages',
-    createdAt: 'created_at',
-    literals: ['status', 'hidden'],
-    size: SIZE,
-  },
+  { table: 'messages', createdAt: 'created_at', literals: ['status', 'hidden'], size: SIZE },
   (on) => on.selectFrom('messages').select(messages.all),
   {
     status: (query, status: MessageStatus) => query.where('status', '=', sql.lit(status)),
     subject: (query, subject: string) => query.where('subject', '=', subject),
-    hidden: (query, hidden: readonly string[]) => query.where(visible(hidden)),
+    hidden: (query, hidden: string) => query.where(isNoneOf(hidden.split(' '))),
   },
+  messages.decode,
 )
 
 /** Newest first. */
-export async function listMessages(
+export function listMessages(
   queries: Reads,
-  filter: MessageFilter,
+  { hidden = [], ...filter }: MessageFilter,
   page: PageRequest,
 ): Promise<Page<Message>> {
-  const { hidden, ...others } = filter
   // An exact subject is judged before, and without this condition it has an index.
-  const isRestricted = hidden && hidden.length > 0 && others.subject === undefined
-  const wanted = isRestricted ? { ...others, hidden } : others
-  return mapPage(await pageOfMessages(queries, wanted, page), messages.decode)
+  const isRestricted = hidden.length > 0 && filter.subject === undefined
+  return pageOfMessages(queries, isRestricted ? { ...filter, hidden: hidden.join(' ') } : filter, page)
 }
 
-function visible(hidden: readonly string[]) {
+function isNoneOf(hidden: readonly string[]) {
   const { patterns = [], subjects = [] } = Object.groupBy(hidden, (each) =>
     each.endsWith('*') ? 'patterns' : 'subjects',
   )
   const exact = sql.join(subjects.map((subject) => sql.lit(subject)))
-  return sql<boolean>`${sql.join(
-    [
-      ...(subjects.length > 0 ? [sql<boolean>`subject not in (${exact})`] : []),
-      ...patterns.map((pattern) => withoutPrefix(sql.lit(pattern.slice(0, -1)), pattern.length - 1)),
-    ],
-    sql` and `,
-  )}`
+  const conditions = [
+    ...(subjects.length > 0 ? [sql<boolean>`subject not in (${exact})`] : []),
+    ...patterns.map((pattern) => withoutPrefix(sql.lit(pattern.slice(0, -1)), pattern.length - 1)),
+  ]
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
 
 /** The oldest pending messages in the order of their delivery, except those on the subjects or patterns of `without`. */
@@ -255,18 +237,16 @@ export interface DeliverySpan {
   readonly until: number
 }
 
-/** Whether the bus has confirmed a message in this span that is still kept. */
-export async function hasDelivered(queries: Queries, { since, until }: DeliverySpan): Promise<boolean> {
-  const rows = await db(queries)
+/** A message that the bus has confirmed in this span, and that is still kept. */
+export const findDelivered = readRow((on, span: DeliverySpan) =>
+  on
     .selectFrom('messages')
     .select('seq')
     .where('status', '=', sql.lit('delivered'))
-    .where('delivered_at', '>=', since)
-    .where('delivered_at', '<', until)
-    .limit(1)
-    .execute()
-  return rows.length > 0
-}
+    .where('delivered_at', '>=', span.since)
+    .where('delivered_at', '<', span.until)
+    .limit(1),
+)
 
 /** Makes one batch of messages pending again that were delivered in this span, the oldest deliveries first; returns how many. */
 export async function replayDelivered(
@@ -301,12 +281,6 @@ function seqsWithin(rows: readonly { readonly seq: number; readonly bytes: numbe
   return rows.slice(0, countWithin(rows, BATCH_BYTES)).map(({ seq }) => seq)
 }
 
-/** The number of pending messages (counted up to 100,000), and when the oldest was written. */
-export async function readBacklog(queries: Queries): Promise<{ pending: number; oldest: number | null }> {
-  const { messages: pending, oldest } = await countUpToLimit(queries, backlog)
-  return { pending, oldest }
-}
-
 export const readOldestPending = readRow((on) =>
   on
     .selectFrom('messages')
@@ -315,20 +289,6 @@ export const readOldestPending = readRow((on) =>
     .orderBy('seq')
     .limit(1),
 )
-
-/** The number of dead messages (counted up to 100,000), and when the oldest was written. */
-export function readDeadLetters(queries: Queries): Promise<MessageCount> {
-  return countUpToLimit(queries, deadLetters)
-}
-
-/** How many messages are dead, counted up to `limit`, and the length of their payloads. */
-export async function readDeadSize(queries: Queries, limit: number): Promise<DeadSize> {
-  return (await sizeOfDead(queries, limit)) ?? { messages: 0, bytes: 0 }
-}
-
-async function countUpToLimit(queries: Queries, count: typeof backlog): Promise<MessageCount> {
-  return (await count(queries, COUNT_LIMIT)) ?? { messages: 0, oldest: null }
-}
 
 /**
  * Removes one batch of messages that were delivered before `before`, and records it; returns how many. The newest message

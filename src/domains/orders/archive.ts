@@ -1,39 +1,37 @@
 import { sql } from 'kysely'
-import type { Queries, Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
 import { archivedOrders, db, HAS_ENDED, orderHistory, orders, readRow, readRows } from './tables.ts'
 
-const archivable = readRows((on, until: number, limit: number) =>
-  on
-    .selectFrom('orders')
-    .select('order_id as orderId')
-    // A condition on the status would make SQLite use the index of the status.
-    .where(HAS_ENDED)
-    .where('updated_at', '<=', until)
-    // The newest order stays, because SQLite would give its number to the next order. The plus sign keeps SQLite from a search
-    // by the number, which would read every order.
-    .where(sql<boolean>`+seq < (select max(seq) from orders)`)
-    // An order whose id is in the archive already would make every batch fail (docs/decisions/0041-order-archive.md).
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('archived_orders')
-            .select('archived_orders.seq')
-            .whereRef('archived_orders.order_id', '=', 'orders.order_id'),
+/** Orders that ended at `until` or earlier, the oldest first. */
+export const listArchivable = readRows(
+  (on, until: number, limit: number) =>
+    on
+      .selectFrom('orders')
+      .select('order_id as orderId')
+      // A condition on the status would make SQLite use the index of the status.
+      .where(HAS_ENDED)
+      .where('updated_at', '<=', until)
+      // The newest order stays, because SQLite would give its number to the next order. The plus sign keeps SQLite from a search
+      // by the number, which would read every order.
+      .where(sql<boolean>`+seq < (select max(seq) from orders)`)
+      // An order whose id is in the archive already would make every batch fail (docs/decisions/0041-order-archive.md).
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('archived_orders')
+              .select('archived_orders.seq')
+              .whereRef('archived_orders.order_id', '=', 'orders.order_id'),
+          ),
         ),
-      ),
-    )
-    .orderBy('updated_at')
-    .limit(limit),
+      )
+      .orderBy('updated_at')
+      .limit(limit),
+  ({ orderId }) => orderId,
 )
 
 export const findArchivedOrder = readRow((on, orderId: string) =>
   on.selectFrom('archived_orders').select(archivedOrders.except('seq')).where('order_id', '=', orderId),
 )
-
-/** Orders that ended at `until` or earlier, the oldest first. */
-export async function listArchivable(queries: Queries, until: number, limit: number): Promise<string[]> {
-  return (await archivable(queries, until, limit)).map(({ orderId }) => orderId)
-}
 
 /**
  * Moves orders and their history to the archive, and returns how many. Orders that another worker moves at the same time

@@ -1,6 +1,6 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
 import { formatCount } from '../../kernel/text.ts'
-import { countJob, runBatches, type Job } from '../../kernel/job.ts'
+import { batchJob, countJob, runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import { ORDER_STATUSES } from './model.ts'
@@ -35,15 +35,8 @@ async function expireOverdue(orders: Pick<Orders, 'expireDue'>, signal: AbortSig
 
 /** Moves orders that have ended long ago to the archive (docs/specification.md, Orders). */
 export function orderArchiveJob(orders: Orders, archiveAfterMs: number): Job {
-  return {
-    name: 'order-archive',
-    everyMs: ARCHIVE_EVERY_MS,
-    run: (signal) =>
-      runBatches(
-        signal,
-        async () => (await orders.archiveEnded(archiveAfterMs, ARCHIVE_BATCH)) === ARCHIVE_BATCH,
-      ),
-  }
+  const archiveBatch = () => orders.archiveEnded(archiveAfterMs, ARCHIVE_BATCH)
+  return batchJob('order-archive', ARCHIVE_EVERY_MS, async () => (await archiveBatch()) === ARCHIVE_BATCH)
 }
 
 /** Updates the gauges of orders. */

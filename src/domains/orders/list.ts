@@ -1,7 +1,14 @@
 import { sql } from 'kysely'
-import { NEWEST_FIRST, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
+import {
+  NEWEST_FIRST,
+  orderByIntegers,
+  orderByText,
+  type Page,
+  type PageOrder,
+  type PageRequest,
+} from '../../kernel/page.ts'
 import type { Capabilities } from '../../store/dialects/capabilities.ts'
-import { eachStatus, type AnyQuery, type FilterOf } from '../../store/pages.ts'
+import type { AnyQuery, FilterOf } from '../../store/pages.ts'
 import type { Reads } from '../../store/store.ts'
 import type { ListedOrder, OrderStatus } from './model.ts'
 import { archivedOrders, HAS_ENDED, orders, pages } from './tables.ts'
@@ -61,35 +68,11 @@ export interface OrderFilter {
   readonly expiresTo?: number
 }
 
-const BY_ID: PageOrder<'orderId'> = {
-  name: 'id',
-  keys: [{ name: 'orderId', type: 'text', direction: 'asc' }],
-}
-
-const LATEST_END_FIRST: PageOrder<'updatedAt' | 'seq'> = {
-  name: 'ended',
-  keys: [
-    { name: 'updatedAt', type: 'integer', direction: 'desc' },
-    { name: 'seq', type: 'integer', direction: 'desc' },
-  ],
-}
-
+const BY_ID = orderByText('id', 'orderId')
+const LATEST_END_FIRST = orderByIntegers('ended', 'desc', ['updatedAt', 'seq'])
 /** An order that changes while the pages are read comes again, behind the others: none is skipped. */
-const FIRST_UPDATE_FIRST: PageOrder<'updatedAt' | 'seq'> = {
-  name: 'updated',
-  keys: [
-    { name: 'updatedAt', type: 'integer', direction: 'asc' },
-    { name: 'seq', type: 'integer', direction: 'asc' },
-  ],
-}
-
-const SOONEST_EXPIRY_FIRST: PageOrder<'expiresAt' | 'seq'> = {
-  name: 'expires_at',
-  keys: [
-    { name: 'expiresAt', type: 'integer', direction: 'asc' },
-    { name: 'seq', type: 'integer', direction: 'asc' },
-  ],
-}
+const FIRST_UPDATE_FIRST = orderByIntegers('updated', 'asc', ['updatedAt', 'seq'])
+const SOONEST_EXPIRY_FIRST = orderByIntegers('expires_at', 'asc', ['expiresAt', 'seq'])
 
 type SortName = 'seq' | 'orderId' | 'updatedAt' | 'expiresAt'
 export type OrderPageRequest = PageRequest<SortName>
@@ -103,10 +86,8 @@ export function sortOf(filter: OrderFilter): PageOrder<SortName> {
   return idPrefix === undefined ? NEWEST_FIRST : BY_ID
 }
 
-type OneFilter = Omit<OrderFilter, 'status'> & { readonly status?: OrderStatus }
-
 /** The values of {@link CONDITIONS} for a filter. */
-function conditionsOf({ archived: _, ...filter }: OneFilter): FilterOf<typeof CONDITIONS> {
+function conditionsOf({ archived: _, ...filter }: OrderFilter): FilterOf<typeof CONDITIONS> {
   if (sortOf(filter) === NEWEST_FIRST) return filter
   const { status: unindexedStatus, platform: unindexedPlatform, ...range } = filter
   return { ...range, unindexedStatus, unindexedPlatform }
@@ -132,5 +113,5 @@ export function listOrders(
   page: OrderPageRequest,
 ): Promise<Page<ListedOrder>> {
   const readPage = filter.archived ? pageOfArchivedOrders : pageOfOrders
-  return readPage(reads, eachStatus(filter).map(conditionsOf), page)
+  return readPage(reads, conditionsOf(filter), page)
 }

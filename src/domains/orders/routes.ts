@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox'
 import { JsonText } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import { bodyWriter, decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
+import { bodyWriter, decoderOf, encoderOf } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
-import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { created, ok, type Answer, type Route, versioned, routeOf } from '../../wire/route.ts'
+import { encodePage, PageOf, parsePage, TimedPageQuery } from '../../wire/page.ts'
+import { created, ok, routeOf, versioned, type Answer, type Route } from '../../wire/route.ts'
 import {
   Fields,
   GivenTime,
@@ -19,7 +19,7 @@ import {
   Version,
 } from '../../wire/schemas.ts'
 import { sortOf, type OrderFilter } from './list.ts'
-import { ORDER_STATUSES, type Order, type NewOrder, type OrderStatus } from './model.ts'
+import { ORDER_STATUSES, type NewOrder, type Order, type OrderStatus } from './model.ts'
 import type { Orders } from './service.ts'
 import { orderRow } from './store.ts'
 
@@ -57,12 +57,8 @@ export function orderRoutes(orders: Orders): Route[] {
       change: async (tx, { body, identity }) => {
         const { order, outcome } = await orders.create(tx, decodeNewOrder(body), identity.id)
         if (outcome === 'unchanged') return orderAnswer(order)
-        return created(
-          '/orders',
-          order.orderId,
-          new JsonText(encodeCreatedOrder(order)),
-          entityTag(order.version),
-        )
+        const createdOrder = new JsonText(encodeCreatedOrder(order))
+        return created('/orders', order.orderId, createdOrder, entityTag(order.version))
       },
     }),
     route({
@@ -74,9 +70,9 @@ export function orderRoutes(orders: Orders): Route[] {
         'A list by the beginning of the id, by the expiry, by the last change or by the time of the end is sorted by it instead.',
       access: ORDER_READERS,
       query: OrderQuery,
-      answers: { 200: { description: 'A page of orders.', schema: OrderPage } },
+      answers: { 200: { description: 'A page of orders.', schema: PageOf(OrderSchema) } },
       read: async ({ query }) => {
-        const filter = fromOrderQuery(query)
+        const filter = filterOf(query)
         return ok(encodePage(await orders.list(filter, parsePage(query, sortOf(filter))), encodeOrder))
       },
     }),
@@ -87,9 +83,7 @@ export function orderRoutes(orders: Orders): Route[] {
       summary: 'Read one order',
       access: ORDER_READERS,
       params: OrderParams,
-      answers: {
-        200: versioned('The order; `ETag` names its version.', OrderSchema),
-      },
+      answers: { 200: versioned('The order; `ETag` names its version.', OrderSchema) },
       errors: { order_not_found },
       read: async ({ params }) => orderAnswer(await orders.get(params.order_id)),
     }),
@@ -119,10 +113,10 @@ export function orderRoutes(orders: Orders): Route[] {
       answers: { 200: versioned('The order as it is now.', OrderSchema) },
       errors: { order_not_found, invalid_transition, precondition_failed },
       touches: ({ params }) => [orderRow(params.order_id)],
-      change: async (tx, { params, body, identity, headers }) =>
-        orderAnswer(
-          await orders.move(tx, params.order_id, body.status, identity.id, parseIfMatch(headers['if-match'])),
-        ),
+      change: async (tx, { params, body, identity, headers }) => {
+        const versions = parseIfMatch(headers['if-match'])
+        return orderAnswer(await orders.move(tx, params.order_id, body.status, identity.id, versions))
+      },
     }),
   ]
 }
@@ -176,8 +170,6 @@ const CreatedOrderSchema = Fields(
   { $id: 'CreatedOrder' },
 )
 
-const OrderPage = PageOf(OrderSchema)
-
 const NewOrderBody = Fields({
   order_id: OrderId,
   platform: Platform,
@@ -191,14 +183,11 @@ const MoveBody = Fields({ status: Status })
 const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_024 }) })
 
 const SORTED_BY_END = 'The list is sorted by that time then, the latest first. Write `+` as `%2B`.'
-
 const SORTED_BY_UPDATE =
   'The list is sorted by the last change then, the earliest first; an order that changes meanwhile comes again at its end. Write `+` as `%2B`.'
-
 const SORTED_BY_EXPIRY = 'The list is sorted by that time then, the earliest first. Write `+` as `%2B`.'
-const SORTS = ['created_at', 'expires_at'] as const
 
-const OrderQuery = Fields({
+const OrderFilterSchema = Fields({
   status: Type.Optional(SeveralOf(ORDER_STATUSES, 'Only orders with this status.')),
   platform: Type.Optional(Platform),
   archived: Type.Optional(
@@ -232,32 +221,24 @@ const OrderQuery = Fields({
   expires_to: Type.Optional(
     GivenTime(`Only pending orders that expire before this time. ${SORTED_BY_EXPIRY}`),
   ),
+})
+
+const OrderQuery = Fields({
+  ...OrderFilterSchema.properties,
   sort: Type.Optional(
     OneOf(
-      SORTS,
+      ['created_at', 'expires_at'],
       '`created_at` (default): newest first. `expires_at`: only pending orders, the earliest first.',
     ),
   ),
   ...TimedPageQuery,
 })
 
+const decodeOrderFilter = decoderOf<OrderFilter>(OrderFilterSchema)
+
 /** Throws `validation_failed` for a time that does not exist. */
-function fromOrderQuery(query: Static<typeof OrderQuery>): OrderFilter {
-  const { status, platform, archived, id_prefix, ended_from, ended_to, expires_from, expires_to } = query
-  const { updated_from, updated_to } = query
-  return {
-    ...(status && { status }),
-    ...(platform && { platform }),
-    ...(archived && { archived }),
-    ...(id_prefix && { idPrefix: id_prefix }),
-    ...(ended_from !== undefined && { endedFrom: parseTime('ended_from', ended_from) }),
-    ...(ended_to !== undefined && { endedTo: parseTime('ended_to', ended_to) }),
-    ...(updated_from !== undefined && { updatedFrom: parseTime('updated_from', updated_from) }),
-    ...(updated_to !== undefined && { updatedTo: parseTime('updated_to', updated_to) }),
-    ...(expires_from !== undefined && { expiresFrom: parseTime('expires_from', expires_from) }),
-    ...(expires_to !== undefined && { expiresTo: parseTime('expires_to', expires_to) }),
-    ...(query.sort === 'expires_at' && { due: true }),
-  }
+function filterOf(query: Static<typeof OrderQuery>): OrderFilter {
+  return { ...decodeOrderFilter(query), ...(query.sort === 'expires_at' && { due: true }) }
 }
 
 const OrderHistory = Fields({

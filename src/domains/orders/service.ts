@@ -1,31 +1,29 @@
-import type { Clock } from '../../kernel/clock.ts'
-import { AppError, requireMove, requireFound, requireVersion } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
-import type { Page } from '../../kernel/page.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
+import { AppError, requireFound, requireMove, requireVersion } from '../../kernel/errors.ts'
+import type { Counter } from '../../kernel/metrics.ts'
+import type { Page } from '../../kernel/page.ts'
 import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { OrderPayments } from '../../ports/payments.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../store/store.ts'
+import { archiveOrders, listArchivable } from './archive.ts'
+import { listOrders, type OrderFilter, type OrderPageRequest } from './list.ts'
 import {
-  ORDER_ALERTS,
   applyMove,
-  isDue,
   differencesOf,
+  isDue,
   newOrder,
+  ORDER_ALERTS,
+  ORDER_EVENTS,
   ORDER_MOVES,
   ORDER_STATUSES,
   type ListedOrder,
   type NewOrder,
+  type NextOrderStatus,
   type Order,
   type OrderChange,
-  type NextOrderStatus,
   type OrderStatus,
-  ORDER_EVENTS,
 } from './model.ts'
-import { archiveOrders, listArchivable } from './archive.ts'
-import { listOrders, type OrderFilter, type OrderPageRequest } from './list.ts'
 import {
   countByStatus,
   countWithArchive,
@@ -40,11 +38,7 @@ import {
 } from './store.ts'
 
 /** What the order domain needs of the rest of the platform. */
-export interface OrderDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
+export interface OrderDeps extends ServiceDeps {
   /** The default time from an order's creation to its expiry, in milliseconds. */
   readonly expiryMs: number
   readonly events: EventSink<Order>

@@ -2,29 +2,29 @@ import { sql, type AliasableExpression } from 'kysely'
 import type { NewRowOf } from '../../store/columns.ts'
 import { touchedRow } from '../../store/locking.ts'
 import type { Queries, TouchedRow, Tx } from '../../store/store.ts'
-import type { Order, OrderChange, OrderStatus } from './model.ts'
 import { findArchivedOrder } from './archive.ts'
-import { db, orderHistory, orders, readRow, readRows, changeRow, changeRows } from './tables.ts'
+import type { Order, OrderChange, OrderStatus } from './model.ts'
+import { orderHistory, orders, changeRow, changeRows, db, readRow, readRows } from './tables.ts'
 
 /** A query of numbers, which may be of another domain. */
 export type NumberQuery = AliasableExpression<{ number: number }>
 
-const find = readRow((on, orderId: string) =>
+const findUnarchived = readRow((on, orderId: string) =>
   on.selectFrom('orders').select(orders.except('seq')).where('order_id', '=', orderId),
 )
 
-const move = changeRow((on, change: Order & { from: OrderStatus }) =>
+const updateStatus = changeRow((on, order: Order, from: OrderStatus) =>
   on
     .updateTable('orders')
     .set(
-      orders.set(change, 'status', 'updatedAt', 'paidAt', 'shippedAt', 'completedAt', 'expiredAt', 'version'),
+      orders.set(order, 'status', 'updatedAt', 'paidAt', 'shippedAt', 'completedAt', 'expiredAt', 'version'),
     )
-    .where('order_id', '=', change.orderId)
-    .where('status', '=', change.from),
+    .where('order_id', '=', order.orderId)
+    .where('status', '=', from),
 )
 
-const insertChange = changeRows((on, row: NewRowOf<typeof orderHistory>) =>
-  on.insertInto('order_history').values(orderHistory.values(row)),
+const insertChange = changeRows((on, change: NewRowOf<typeof orderHistory>) =>
+  on.insertInto('order_history').values(orderHistory.values(change)),
 )
 
 /** The row that a creation or a move touches, so that the events of an order have the order of its changes. */
@@ -32,8 +32,7 @@ export function orderRow(orderId: string): TouchedRow {
   return touchedRow('orders', orderId)
 }
 
-// An archived order keeps its id from a new one.
-/** `false` when the id is taken. */
+/** `false` when an order has the id already, also an archived one. */
 export const insertOrder = changeRow((on, order: Order) => {
   const columns = Object.entries(orders.values(order))
   const archived = on.selectFrom('archived_orders').select('order_id').where('order_id', '=', order.orderId)
@@ -49,12 +48,12 @@ export const insertOrder = changeRow((on, order: Order) => {
 
 /** The order with this id, also if it is archived. */
 export async function findOrder(queries: Queries, orderId: string): Promise<Order | undefined> {
-  return (await find(queries, orderId)) ?? findArchivedOrder(queries, orderId)
+  return (await findUnarchived(queries, orderId)) ?? findArchivedOrder(queries, orderId)
 }
 
 /** Compare-and-set: `false`, and nothing changes, when the order has left the status `from`. */
 export async function moveOrder(tx: Tx, from: OrderStatus, order: Order, actor: string): Promise<boolean> {
-  if (!(await move(tx, { ...order, from }))) return false
+  if (!(await updateStatus(tx, order, from))) return false
   const { orderId, version, updatedAt: at, status: toStatus } = order
   await insertChange(tx, { orderId, version, at, fromStatus: from, toStatus, actor })
   return true
@@ -73,7 +72,7 @@ export const listDue = readRows((on, now: number, limit: number) =>
 )
 
 /**
- * Locks the candidates that are still pending, and returns them in the given order. Orders that another transaction has
+ * Locks the candidates that are still pending, and returns them in their order. Orders that another transaction has
  * locked are skipped: the next scan reads them again.
  */
 export async function lockDue(tx: Tx, candidates: readonly Order[]): Promise<readonly Order[]> {
@@ -96,19 +95,18 @@ export async function lockDue(tx: Tx, candidates: readonly Order[]): Promise<rea
 }
 
 /** The changes after the creation, oldest first. */
-export async function listChanges(queries: Queries, orderId: string): Promise<OrderChange[]> {
-  const changesIn = (table: 'order_history' | 'archived_order_history') =>
-    db(queries)
-      .selectFrom(table)
-      .select(['version', 'at', 'from_status as from', 'to_status as to', 'actor'])
-      .where('order_id', '=', orderId)
-  // One query reads both tables: between two queries the order may move to the archive.
-  const rows = await changesIn('order_history')
-    .unionAll(changesIn('archived_order_history'))
-    .orderBy('version')
-    .execute()
-  return rows.map(({ version: _version, ...change }) => change)
-}
+export const listChanges = readRows(
+  (on, orderId: string) => {
+    const changesIn = (table: 'order_history' | 'archived_order_history') =>
+      on
+        .selectFrom(table)
+        .select(['version', 'at', 'from_status as from', 'to_status as to', 'actor'])
+        .where('order_id', '=', orderId)
+    // One query reads both tables: between two queries the order may move to the archive.
+    return changesIn('order_history').unionAll(changesIn('archived_order_history')).orderBy('version')
+  },
+  ({ version: _version, ...change }): OrderChange => change,
+)
 
 /**
  * The query that counts the orders of each status that are not archived. It reads a whole index, so it runs with

@@ -1,4 +1,4 @@
-import { runBatches, type Job } from '../../kernel/job.ts'
+import { batchJob, runBatches, type Job } from '../../kernel/job.ts'
 import { HOUR, SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import type { PartSources } from './parts.ts'
@@ -52,9 +52,5 @@ export function rollUpJob(rollUp: Pick<RollUp, 'fold' | 'sample'>): Job {
 
 /** Removes the steps that are older than 31 days. */
 function stepPruneJob(rollUp: Pick<RollUp, 'prune'>): Job {
-  return {
-    name: 'overview-prune',
-    everyMs: HOUR,
-    run: (signal) => runBatches(signal, async () => (await rollUp.prune(PRUNE_BATCH)) === PRUNE_BATCH),
-  }
+  return batchJob('overview-prune', HOUR, async () => (await rollUp.prune(PRUNE_BATCH)) === PRUNE_BATCH)
 }

@@ -52,22 +52,21 @@ function statusBefore(status: OrderState, wasShipped: boolean): OrderState | nul
 
 /** The counts after these changes. */
 export function countOrders(counts: OrderCounts, changes: readonly CountedChange[]): OrderCounts {
-  const next = { ...counts }
-  for (const { from, to } of changes) {
-    if (from !== null) next[from]--
-    next[to]++
-  }
-  return next
+  return addChanges(counts, changes, 1)
 }
 
 /** The counts before these changes. */
 export function countsBefore(counts: OrderCounts, changes: readonly CountedChange[]): OrderCounts {
-  const before = { ...counts }
+  return addChanges(counts, changes, -1)
+}
+
+function addChanges(counts: OrderCounts, changes: readonly CountedChange[], sign: 1 | -1): OrderCounts {
+  const sums = { ...counts }
   for (const { from, to } of changes) {
-    if (from !== null) before[from]++
-    before[to]--
+    if (from !== null) sums[from] -= sign
+    sums[to] += sign
   }
-  return before
+  return sums
 }
 
 export const NO_CHANGES: ChangeCounts = { created: 0, paid: 0, shipped: 0, completed: 0, expired: 0 }

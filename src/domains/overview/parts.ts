@@ -125,9 +125,10 @@ export function nightOf({ started, succeeded, failed, lost }: NightAlertStates):
   if (!started && !succeeded && !failed && !lost) return null
   const startedAt = started?.lastAt ?? null
   const succeededAt = succeeded?.lastAt ?? null
-  const isRunning = startedAt !== null && startedAt > (succeededAt ?? 0)
-  const status = lost?.isFiring ? 'lost' : failed?.isFiring ? 'failed' : isRunning ? 'running' : 'succeeded'
-  const failure = { lost, failed, running: null, succeeded: null }[status]
   const failedAt = failed?.isFiring ? failed.lastAt : null
-  return { status, startedAt, succeededAt, failedAt, alertId: failure?.id ?? null }
+  const times = { startedAt, succeededAt, failedAt }
+  if (lost?.isFiring) return { status: 'lost', ...times, alertId: lost.id }
+  if (failed?.isFiring) return { status: 'failed', ...times, alertId: failed.id }
+  const isRunning = startedAt !== null && startedAt > (succeededAt ?? 0)
+  return { status: isRunning ? 'running' : 'succeeded', ...times, alertId: null }
 }

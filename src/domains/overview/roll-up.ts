@@ -1,6 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts'
 import type { EventLog } from '../../ports/events.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../store/store.ts'
 import {
   changeOf,
   countOrders,
@@ -18,22 +17,20 @@ import {
 } from './model.ts'
 import {
   addToStep,
+  deleteStepsAfter,
+  deleteStepsBefore,
+  findStepBehindNewest,
   lockOrderCounts,
-  readSteps,
   readOrderCounts,
+  readSteps,
   recordSample,
-  removeStepsAfter,
-  removeStepsBefore,
-  stepBehindNewest,
   updateOrderCounts,
   type Sample,
   type StoredCounts,
 } from './store.ts'
 
 /** What the roll-up needs of the rest of the platform. */
-export interface RollUpDeps {
-  readonly store: Store
-  readonly clock: Clock
+export interface RollUpDeps extends Pick<ServiceDeps, 'store' | 'clock'> {
   /** The log that has the events of orders. */
   readonly log: EventLog
   readonly subjects: OrderSubjects
@@ -55,7 +52,7 @@ const PENDING_PAGE = 1_000
 const TRUSTED_STEPS = 12
 
 /** The changes that are not part of the stored counts yet. */
-interface Pending {
+interface PendingChanges {
   readonly changes: readonly CountedChange[]
   /** `false` when events were removed, or when there are too many. */
   readonly isComplete: boolean
@@ -121,14 +118,14 @@ export class RollUp {
   /** Removes one batch of the steps that are older than 31 days; returns how many. */
   async prune(limit: number): Promise<number> {
     const { store, clock } = this.#deps
-    const trusted = await stepBehindNewest(store.read, TRUSTED_STEPS)
+    const trusted = await findStepBehindNewest(store.read, TRUSTED_STEPS)
     if (trusted === undefined) return 0
     // A clock that is ahead for less than an hour removes nothing.
     const before = Math.min(trusted, stepOf(clock.now())) - KEEP_MS
-    return store.write((tx) => removeStepsBefore(tx, before, limit))
+    return store.write((tx) => deleteStepsBefore(tx, before, limit))
   }
 
-  async #readPending(place: number): Promise<Pending> {
+  async #readPending(place: number): Promise<PendingChanges> {
     const { log, subjects } = this.#deps
     const changes: CountedChange[] = []
     let after = place
@@ -193,7 +190,7 @@ export class RollUp {
     await this.#deps.store.write(async (tx) => {
       // A clock that was ahead has written later steps. They are removed only if this clock has been right for a while,
       // because a wrong clock must not remove right steps. Another process may be a little ahead.
-      if (this.#stepsInRow >= TRUSTED_STEPS) await removeStepsAfter(tx, step + STEP_MS)
+      if (this.#stepsInRow >= TRUSTED_STEPS) await deleteStepsAfter(tx, step + STEP_MS)
       await recordSample(tx, step, sample)
     })
   }

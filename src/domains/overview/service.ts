@@ -30,25 +30,11 @@ export class Overview {
 
   async read(identity: Identity): Promise<OverviewView> {
     const { clock, sources } = this.#options
-    const read = async <T>({ readers, read: readPart }: PartSource<T>) =>
-      hasRole(identity, readers) ? readPart(identity) : null
     const at = clock.now()
-    return {
-      at,
-      orders: await read(sources.orders),
-      messages: await read(sources.messages),
-      alerts: await read(sources.alerts),
-      heartbeats: await read(sources.heartbeats),
-      tickets: await read(sources.tickets),
-      sessions: await read(sources.sessions),
-      pool: await read(sources.pool),
-      certificates: await read(sources.certificates),
-      dataBackups: await read(sources.dataBackups),
-      night: await read(sources.night),
-      drill: await read(sources.drill),
-      executions: await read(sources.executions),
-      payments: await read(sources.payments),
-    }
+    const parts: Record<string, unknown> = {}
+    for (const [name, source] of Object.entries<PartSource<unknown>>(sources))
+      parts[name] = hasRole(identity, source.readers) ? await source.read(identity) : null
+    return { at, ...(parts as Omit<OverviewView, 'at'>) }
   }
 
   async series(hours: number, identity: Identity): Promise<Series> {

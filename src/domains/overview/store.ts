@@ -1,37 +1,32 @@
-import type { NewRowOf } from '../../store/columns.ts'
+import type { RowOf } from '../../store/columns.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import { NO_CHANGES, type ChangeCounts, type OrderCounts, type Step } from './model.ts'
-import { db, orderCounts, steps, readRow, readRows, changeRow, changeRows, lockable } from './tables.ts'
+import { NO_CHANGES, ORDER_CHANGES, type ChangeCounts, type OrderChangeName, type Step } from './model.ts'
+import { orderCounts, steps, changeRow, changeRows, lockable, readRow, readRows } from './tables.ts'
 
 /** The counts of the orders, up to one event. */
-export interface StoredCounts extends OrderCounts {
-  /** The place of the last event that is counted. */
-  readonly place: number
-}
+export type StoredCounts = RowOf<typeof orderCounts>
 
-const [readCounts, lockCounts] = lockable((on) =>
+const [findCounts, lockCounts] = lockable((on) =>
   on.selectFrom('overview_orders').select(orderCounts.all).limit(1),
 )
 
-const addChanges = changeRows((on, row: NewRowOf<typeof steps>) =>
+const addStep = changeRows((on, step: RowOf<typeof steps>) =>
   on
     .insertInto('overview_steps')
-    .values(steps.values(row))
+    .values(steps.values(step))
     .onConflict((conflict) =>
-      conflict.column('at').doUpdateSet((row) => ({
-        created: row('overview_steps.created', '+', row.ref('excluded.created')),
-        paid: row('overview_steps.paid', '+', row.ref('excluded.paid')),
-        shipped: row('overview_steps.shipped', '+', row.ref('excluded.shipped')),
-        completed: row('overview_steps.completed', '+', row.ref('excluded.completed')),
-        expired: row('overview_steps.expired', '+', row.ref('excluded.expired')),
-      })),
+      conflict.column('at').doUpdateSet((row) => {
+        const sumOf = (change: OrderChangeName) =>
+          [change, row(`overview_steps.${change}`, '+', row.ref(`excluded.${change}`))] as const
+        return Object.fromEntries(ORDER_CHANGES.map(sumOf))
+      }),
     ),
 )
 
-const insertSample = changeRow((on, row: NewRowOf<typeof steps>) =>
+const insertSample = changeRow((on, step: RowOf<typeof steps>) =>
   on
     .insertInto('overview_steps')
-    .values(steps.values(row))
+    .values(steps.values(step))
     .onConflict((conflict) =>
       conflict
         .column('at')
@@ -47,20 +42,23 @@ const insertSample = changeRow((on, row: NewRowOf<typeof steps>) =>
 type CountedStep = { readonly place: number } & (Step | { readonly at: null })
 
 // In one statement: a worker moves the place together with the changes that it adds to the steps.
-const range = readRows((on, from: number, to: number) =>
+const listSteps = readRows((on, from: number, to: number) =>
   on
-    .selectFrom((of) => of.selectFrom('overview_orders').select('place').as('counted'))
+    .selectFrom((subquery) => subquery.selectFrom('overview_orders').select('place').as('counted'))
     .leftJoin('overview_steps', (join) => join.on('at', '>=', from).on('at', '<=', to))
     .select(['place', ...steps.all])
     .$castTo<CountedStep>(),
 )
 
-const behindNewest = readRow((on, steps: number) =>
-  on.selectFrom('overview_steps').select('at').orderBy('at', 'desc').limit(1).offset(steps),
+/** When the step begins that has `count` newer ones; undefined if there are not so many. */
+export const findStepBehindNewest = readRow(
+  (on, count: number) =>
+    on.selectFrom('overview_steps').select('at').orderBy('at', 'desc').limit(1).offset(count),
+  ({ at }) => at,
 )
 
 export async function readOrderCounts(queries: Queries): Promise<StoredCounts> {
-  return requireCounts(await readCounts(queries))
+  return requireCounts(await findCounts(queries))
 }
 
 /** Reads the counts and locks them until the end of the transaction. */
@@ -75,14 +73,12 @@ function requireCounts<T>(counts: T | undefined): T {
 
 /** Writes the counts; the transaction must have locked them. */
 export const updateOrderCounts = changeRows((on, counts: StoredCounts) =>
-  on
-    .updateTable('overview_orders')
-    .set(orderCounts.set(counts, 'place', 'pending', 'paid', 'shipped', 'completed', 'expired')),
+  on.updateTable('overview_orders').set(orderCounts.setExcept(counts)),
 )
 
 /** Adds changes of orders to a step. */
 export async function addToStep(tx: Tx, at: number, changes: ChangeCounts): Promise<void> {
-  await addChanges(tx, { at, ...changes, firingAlerts: null, openSessions: null })
+  await addStep(tx, { at, ...changes, firingAlerts: null, openSessions: null })
 }
 
 /** What is counted at one moment. */
@@ -92,8 +88,8 @@ export interface Sample {
 }
 
 /** Records the sample of a step; `false`, and nothing changes, when it has one. */
-export async function recordSample(tx: Tx, at: number, sample: Sample): Promise<boolean> {
-  return await insertSample(tx, { at, ...NO_CHANGES, ...sample })
+export function recordSample(tx: Tx, at: number, sample: Sample): Promise<boolean> {
+  return insertSample(tx, { at, ...NO_CHANGES, ...sample })
 }
 
 /** The stored steps that begin in a range, in any order, and the place of the last event that is counted in them. */
@@ -102,28 +98,21 @@ export async function readSteps(
   from: number,
   to: number,
 ): Promise<{ place: number; stored: Step[] }> {
-  const rows = await range(queries, from, to)
+  const rows = await listSteps(queries, from, to)
   const stored = rows.flatMap(({ place: _place, ...step }) => (step.at === null ? [] : step))
   return { place: requireCounts(rows[0]).place, stored }
 }
 
-/** When the step begins that has `count` newer ones; undefined if there are not so many. */
-export async function stepBehindNewest(queries: Queries, count: number): Promise<number | undefined> {
-  return (await behindNewest(queries, count))?.at
-}
-
 /** Removes the steps that begin later than `at`. */
-export const removeStepsAfter = changeRows((on, at: number) =>
+export const deleteStepsAfter = changeRows((on, at: number) =>
   on.deleteFrom('overview_steps').where('at', '>', at),
 )
 
 /** Removes one batch of the steps that begin before `before`; returns how many. */
-export async function removeStepsBefore(tx: Tx, before: number, limit: number): Promise<number> {
-  const { numDeletedRows } = await db(tx)
+export const deleteStepsBefore = changeRows((on, before: number, limit: number) =>
+  on
     .deleteFrom('overview_steps')
-    .where('at', 'in', (of) =>
-      of.selectFrom('overview_steps').select('at').where('at', '<', before).orderBy('at').limit(limit),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
+    .where('at', 'in', (subquery) =>
+      subquery.selectFrom('overview_steps').select('at').where('at', '<', before).orderBy('at').limit(limit),
+    ),
+)

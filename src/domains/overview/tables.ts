@@ -25,7 +25,7 @@ export const orderCounts = defineColumns({
   expired: integer(),
 })
 
-export const { changeRow, changeRows, db, lockable, names, readRow, readRows } = schemaOf({
+export const { changeRow, changeRows, lockable, names, readRow, readRows } = schemaOf({
   overview_steps: steps,
   overview_orders: orderCounts,
 })

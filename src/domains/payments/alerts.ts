@@ -1,40 +1,44 @@
+import { declaredAlarmId, type AlertTable } from '../../kernel/alerts.ts'
+import { formatCents } from '../../kernel/text.ts'
 import { HOUR, DAY } from '../../kernel/time.ts'
-import type { AlertTable } from '../../kernel/alerts.ts'
+import type { Tx } from '../../store/store.ts'
+import type { PaymentDeps } from './deps.ts'
+import { type Attention, PAYMENT_EVENTS } from './model.ts'
+import { appendChange, type PaymentRow } from './store.ts'
 
-const ENDED_BY = 'The payment is refunded in full, or somebody resolves it (`POST /payments/{id}/resolve`).'
+const UNTIL_RESOLVED = {
+  endedBy: 'The payment is refunded in full, or somebody resolves it (`POST /payments/{id}/resolve`).',
+  repeatEveryMs: DAY,
+}
 
 /** The alerts of payments, for `docs/reference/alerts.md`. */
 export const PAYMENT_ALERTS = {
   'payment.late:*': {
     severities: ['ERROR'],
     raisedBy: 'A payment was paid after its order had ended otherwise; `*` is the id of the payment.',
-    endedBy: ENDED_BY,
     whatToDo: 'Refund it, or serve the customer in another way and resolve it.',
-    repeatEveryMs: DAY,
+    ...UNTIL_RESOLVED,
   },
   'payment.duplicate:*': {
     severities: ['ERROR'],
     raisedBy: 'An order was paid twice; `*` is the id of the second payment.',
-    endedBy: ENDED_BY,
     whatToDo: 'Refund the second payment.',
-    repeatEveryMs: DAY,
+    ...UNTIL_RESOLVED,
   },
   'payment.amount_mismatch:*': {
     severities: ['HIGH'],
     raisedBy:
       'Another amount was paid than the order has, so the order stays pending; `*` is the id of the payment.',
-    endedBy: ENDED_BY,
     whatToDo:
       'Compare the payment at the provider, then refund it, or move the order by hand and resolve it.',
-    repeatEveryMs: DAY,
+    ...UNTIL_RESOLVED,
   },
   'payment.unknown_order:*': {
     severities: ['ERROR'],
     raisedBy:
       'Money came with the mark of this platform for a payment that it does not have, such as after a restore.',
-    endedBy: ENDED_BY,
     whatToDo: 'Find the customer by the number at the provider, refund there or here, and resolve it.',
-    repeatEveryMs: DAY,
+    ...UNTIL_RESOLVED,
   },
   'payment.refund_failed:*': {
     severities: ['ERROR'],
@@ -73,3 +77,70 @@ export const PAYMENT_ALERTS = {
     repeatEveryMs: DAY,
   },
 } as const satisfies AlertTable
+
+/** The identity of an alert; `end` is the id or the channel in the place of `*`. */
+export function paymentAlarm(alert: keyof typeof PAYMENT_ALERTS, end: string) {
+  return { alarmId: declaredAlarmId(PAYMENT_ALERTS, alert, end), source: 'platform.payments' }
+}
+
+const ATTENTION_TEXTS: Readonly<Record<Attention, { readonly reason: string; readonly text: string }>> = {
+  late: {
+    reason: 'it was paid too late',
+    text: 'was paid after its order had ended otherwise. Refund it, or serve the customer and resolve it.',
+  },
+  duplicate: {
+    reason: 'its order was paid twice',
+    text: 'has paid an order that another payment has paid already. Refund it.',
+  },
+  amount_mismatch: {
+    reason: 'another amount was paid',
+    text: 'Its order stays pending. Compare it at the provider, then refund or resolve it.',
+  },
+  unknown_order: {
+    reason: 'it is not known here',
+    text: 'was paid at the provider, and is not known here. Find its customer at the provider, then refund or resolve it.',
+  },
+}
+
+/** Records that a payment needs a person, with its event and its alert. */
+export async function raiseAttention(
+  tx: Tx,
+  { alerts, clock, events }: Pick<PaymentDeps, 'alerts' | 'clock' | 'events'>,
+  payment: PaymentRow,
+  attention: Attention,
+  actor: string,
+): Promise<void> {
+  const { id, channel, number, orderId } = payment
+  await appendChange(tx, { paymentId: id, at: clock.now(), change: 'attention', actor, note: attention })
+  await events.append(tx, { type: PAYMENT_EVENTS.attention, subject: id, data: payment })
+  const { reason, text } = ATTENTION_TEXTS[attention]
+  const order = orderId === null ? '' : `, order ${orderId}`
+  const mismatch = attention === 'amount_mismatch' ? `${describeMismatch(payment)}. ` : ''
+  await alerts.raise(tx, {
+    ...paymentAlarm(`payment.${attention}:*`, id),
+    title: `A payment needs a person: ${reason}`,
+    body: `The payment ${id} (${number} at ${channel}${order}) ${mismatch}${text}`,
+    severity: attention === 'amount_mismatch' ? 'HIGH' : 'ERROR',
+  })
+}
+
+function describeMismatch({ paidCents, amountCents, currency }: PaymentRow): string {
+  if (paidCents === amountCents) return `was paid in another currency than ${currency}`
+  const paid = paidCents === null ? 'an unknown amount' : formatCents(paidCents)
+  return `was paid with ${paid} instead of ${formatCents(amountCents)} ${currency}`
+}
+
+/** Ends an alert of a payment. */
+export async function recoverPayment(
+  tx: Tx,
+  { alerts }: Pick<PaymentDeps, 'alerts'>,
+  kind: Attention | 'refund_failed',
+  { id }: PaymentRow,
+  reason: string,
+): Promise<void> {
+  await alerts.recoverIfRaised(tx, {
+    ...paymentAlarm(`payment.${kind}:*`, id),
+    title: `The payment ${id} needs nobody any more`,
+    body: reason,
+  })
+}

@@ -1,34 +1,21 @@
-import { declaredAlarmId } from '../../kernel/alerts.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
 import { DAY, HOUR } from '../../kernel/time.ts'
-import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import {
   BadSignature,
   type Callback,
   type CallbackAnswer,
   type CallbackHeaders,
-  type PaymentChannel,
 } from '../../ports/payments.ts'
-import type { Store, Tx } from '../../store/store.ts'
-import { PAYMENT_ALERTS } from './alerts.ts'
+import type { Tx } from '../../store/store.ts'
+import { paymentAlarm } from './alerts.ts'
+import type { PaymentDeps } from './deps.ts'
 import type { PaymentStates } from './payment-states.ts'
 import type { Refunds } from './refunds.ts'
 import { findPaymentByNumber, forgetCallbacks, recordCallback } from './store.ts'
 
-interface CallbackOptions {
-  readonly store: Store
-  readonly clock: Clock
-  readonly metrics: Metrics
-  readonly alerts: RecoverableAlerts
-  readonly channels: ReadonlyMap<string, PaymentChannel>
-  readonly refunds: Refunds
-  readonly states: Pick<PaymentStates, 'applyState' | 'takeUnknown'>
-}
-
 const CALLBACK_OUTCOMES = ['applied', 'repeated', 'unchanged', 'foreign', 'bad_signature'] as const
-export type CallbackOutcome = (typeof CALLBACK_OUTCOMES)[number]
+type CallbackOutcome = (typeof CALLBACK_OUTCOMES)[number]
 
 const SIGNATURE_ALERT_EVERY_MS = HOUR
 // The providers repeat a callback for some days at most.
@@ -36,24 +23,26 @@ const KEEP_CALLBACKS_MS = 30 * DAY
 
 /** The callbacks of providers: each is verified on its raw bytes, recorded once and applied. */
 export class Callbacks {
-  readonly #options: CallbackOptions
+  readonly #deps: PaymentDeps
+  readonly #states: PaymentStates
+  readonly #refunds: Refunds
   readonly #received: Counter
   readonly #signatureAlertAt = new Map<string, number>()
 
-  constructor(options: CallbackOptions) {
-    this.#options = options
-    this.#received = options.metrics.counter({
+  constructor(deps: PaymentDeps, states: PaymentStates, refunds: Refunds) {
+    this.#deps = deps
+    this.#states = states
+    this.#refunds = refunds
+    this.#received = createSeriesCounter(deps.metrics, {
       name: 'payment_callbacks_total',
       help: 'Callbacks of payment providers.',
-      labels: ['channel', 'outcome'],
+      labels: { channel: [...deps.channels.keys()], outcome: CALLBACK_OUTCOMES },
     })
-    for (const channel of options.channels.keys())
-      for (const outcome of CALLBACK_OUTCOMES) this.#received.increment({ channel, outcome }, 0)
   }
 
   /** Verifies a callback on its raw bytes. Rejects with `channel_not_found` and `bad_signature`. */
   async verify(name: string, headers: CallbackHeaders, body: Buffer): Promise<Callback> {
-    const channel = this.#options.channels.get(name)
+    const channel = this.#deps.channels.get(name)
     // The response does not reveal which channels exist.
     if (!channel) throw noChannel(name)
     try {
@@ -71,14 +60,13 @@ export class Callbacks {
   }
 
   async #refuseSignature(channel: string): Promise<void> {
-    const { clock, store, alerts } = this.#options
+    const { clock, store, alerts } = this.#deps
     this.#received.increment({ channel, outcome: 'bad_signature' })
     const now = clock.monotonic()
     if (now - (this.#signatureAlertAt.get(channel) ?? -Infinity) < SIGNATURE_ALERT_EVERY_MS) return
     await store.write((tx) =>
       alerts.raise(tx, {
-        alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.bad_signature:*', channel),
-        source: 'platform.payments',
+        ...paymentAlarm('payment.bad_signature:*', channel),
         title: `A callback of the payment channel ${channel} has a wrong signature`,
         body: 'It was refused. Either the keys of the channel are not those of the provider, or somebody forges callbacks.',
         severity: 'WARNING',
@@ -89,7 +77,7 @@ export class Callbacks {
 
   /** Records a verified callback, once, and applies it. */
   async receive(tx: Tx, name: string, callback: Callback): Promise<CallbackAnswer> {
-    const channel = this.#options.channels.get(name)
+    const channel = this.#deps.channels.get(name)
     if (!channel) throw noChannel(name)
     const outcome = await this.#receive(tx, name, callback)
     tx.afterCommit(() => this.#received.increment({ channel: name, outcome }))
@@ -98,24 +86,28 @@ export class Callbacks {
 
   async #receive(tx: Tx, name: string, callback: Callback): Promise<CallbackOutcome> {
     if (callback.type === 'other') return 'foreign'
-    const { clock, refunds, states } = this.#options
     // A callback without an id cannot be recognized as repeated; the state of the row decides then.
     const { eventId } = callback
-    if (eventId !== '' && !(await recordCallback(tx, name, eventId, clock.now()))) return 'repeated'
+    if (
+      eventId !== '' &&
+      !(await recordCallback(tx, { channel: name, eventId, receivedAt: this.#deps.clock.now() }))
+    )
+      return 'repeated'
     const actor = `payment:${name}`
     if (callback.type === 'refund')
-      return (await refunds.apply(tx, callback.number, callback.state, actor, name)) ? 'applied' : 'unchanged'
+      return (await this.#refunds.apply(tx, name, callback.number, callback.state, actor))
+        ? 'applied'
+        : 'unchanged'
     const payment = await findPaymentByNumber(tx, callback.number)
-    if (!payment)
-      return states.takeUnknown(tx, { channel: name, number: callback.number, state: callback.state }, actor)
+    if (!payment) return this.#states.takeUnknown(tx, name, callback.number, callback.state, actor)
     // The number of a payment on another channel says nothing about this one.
     if (payment.channel !== name) return 'foreign'
-    return (await states.applyState(tx, payment, callback.state, actor)) ? 'applied' : 'unchanged'
+    return (await this.#states.applyState(tx, payment, callback.state, actor)) ? 'applied' : 'unchanged'
   }
 
   /** Forgets callbacks that no provider repeats any more; returns how many. */
   prune(limit: number): Promise<number> {
-    const { clock, store } = this.#options
+    const { clock, store } = this.#deps
     return store.write((tx) => forgetCallbacks(tx, clock.now() - KEEP_CALLBACKS_MS, limit))
   }
 }

@@ -5,33 +5,28 @@ import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
 import type { Callbacks } from './callbacks.ts'
 import type { ChannelHealth } from './channel-health.ts'
+import type { PaymentDeps } from './deps.ts'
 import { type Payment, PAYMENT_EVENTS } from './model.ts'
 import { PAYMENT_ERRORS, PAYMENT_READERS, paymentRoutes } from './routes.ts'
 import { encodePayment, PaymentSchema } from './schemas.ts'
 import type { Reconciliation } from './reconciliation/model.ts'
-import { RECONCILIATION_READERS, reconciliationRoutes } from './reconciliation/routes.ts'
-import { encodeReconciliation, ReconciliationSchema } from './reconciliation/schemas.ts'
+import {
+  encodeReconciliation,
+  RECONCILIATION_READERS,
+  reconciliationRoutes,
+  ReconciliationSchema,
+} from './reconciliation/routes.ts'
 import { Reconciliations } from './reconciliation/service.ts'
 import { reconciliationJob, reconciliationRunner } from './reconciliation/worker.ts'
-import { Payments, type PaymentDeps } from './service.ts'
+import { Payments } from './service.ts'
 import { names } from './tables.ts'
 import { paymentRunner, refundRunner, runnerScopes } from './worker.ts'
 
 export type { Payment } from './model.ts'
 export type { Difference, Reconciliation } from './reconciliation/model.ts'
-export { Payments, type PaymentDeps } from './service.ts'
+export type { PaymentDeps } from './deps.ts'
+export { Payments } from './service.ts'
 export { restorePayments } from './store.ts'
-
-interface ReconciliationSettings {
-  readonly timeZone: string
-  readonly reconcileAt: string
-}
-
-const { channel_not_found, reconciliation_not_found, reconciliation_running } = PAYMENT_ERRORS
-const RECONCILIATION_ERRORS = {
-  missing: { reconciliation_not_found },
-  request: { channel_not_found, reconciliation_running },
-}
 
 /** Payments of orders through providers (docs/specification.md, Payments). */
 export const paymentsDomain = defineDomain({
@@ -45,7 +40,7 @@ export const paymentsDomain = defineDomain({
   alerts: PAYMENT_ALERTS,
   encodeEvent: (data: Payment | Reconciliation) =>
     'date' in data ? encodeReconciliation(data) : encodePayment(data),
-  create: (deps: PaymentDeps & ReconciliationSettings) => {
+  create: (deps: PaymentDeps) => {
     const payments = new Payments({
       ...deps,
       wakePayments: () => wakeAll(paymentWork),
@@ -70,7 +65,7 @@ export const paymentsDomain = defineDomain({
     return {
       payments,
       reconciliations,
-      routes: [...paymentRoutes(payments), ...reconciliationRoutes(reconciliations, RECONCILIATION_ERRORS)],
+      routes: [...paymentRoutes(payments), ...reconciliationRoutes(reconciliations)],
       jobs: {
         api: isUsed ? [paymentAge] : [],
         worker: isUsed
@@ -91,7 +86,7 @@ const PRUNE_BATCH = 500
 const COUNT_EVERY_MS = 30 * SECOND
 
 /** Forgets callbacks that no provider repeats any more. */
-function callbackPruneJob(callbacks: Pick<Callbacks, 'prune'>): Job {
+function callbackPruneJob(callbacks: Callbacks): Job {
   return {
     name: 'payment-callback-prune',
     everyMs: HOUR,
@@ -100,7 +95,7 @@ function callbackPruneJob(callbacks: Pick<Callbacks, 'prune'>): Job {
 }
 
 /** Updates the gauge of payments whose creation is unclear. */
-function paymentAgeJob(health: Pick<ChannelHealth, 'oldestCreatingMs'>, metrics: Metrics): Job {
+function paymentAgeJob(health: ChannelHealth, metrics: Metrics): Job {
   const oldest = metrics.gauge({
     name: 'payment_oldest_creating_seconds',
     help: 'Age of the oldest payment that a provider has not clearly created, read every 30 s; 0 if there is none.',
@@ -118,7 +113,7 @@ function paymentAgeJob(health: Pick<ChannelHealth, 'oldestCreatingMs'>, metrics:
 
 /** Looks for channels by which no payment works. */
 function channelCheckJob(
-  health: Pick<ChannelHealth, 'reportFailing'>,
+  health: ChannelHealth,
   { metrics, channels }: { readonly metrics: Metrics; readonly channels: readonly string[] },
 ): Job {
   const failing = metrics.gauge({

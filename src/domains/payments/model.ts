@@ -71,23 +71,23 @@ export interface PaymentChange {
 /** The attention of a payment that nobody has resolved since it was raised; null if there is none. */
 export function unresolvedAttention(history: readonly PaymentChange[]): Attention | null {
   const last = history.findLast(({ change }) => change === 'attention' || change === 'resolved')
-  return last?.change === 'attention' ? (ATTENTIONS.find((each) => each === last.note) ?? null) : null
+  return last?.change === 'attention'
+    ? (ATTENTIONS.find((attention) => attention === last.note) ?? null)
+    : null
 }
 
 /** Whether a person has something to resolve. */
-export function needsPerson({
-  attention,
-  hasFailedRefund,
-}: Pick<Payment, 'attention' | 'hasFailedRefund'>): boolean {
-  return attention !== null || hasFailedRefund
+export function needsPerson(payment: Pick<Payment, 'attention' | 'hasFailedRefund'>): boolean {
+  return payment.attention !== null || payment.hasFailedRefund
 }
 
-export function isWhollyRefunded({
-  refundedCents,
-  paidCents,
-  amountCents,
-}: Pick<Payment, 'refundedCents' | 'paidCents' | 'amountCents'>): boolean {
-  return refundedCents === (paidCents ?? amountCents)
+/** The amount of which refunds are made. */
+export function paidCentsOf({ paidCents, amountCents }: Pick<Payment, 'paidCents' | 'amountCents'>): number {
+  return paidCents ?? amountCents
+}
+
+export function isWhollyRefunded(payment: Payment): boolean {
+  return payment.refundedCents === paidCentsOf(payment)
 }
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const
@@ -116,11 +116,7 @@ export interface Refund {
   readonly isSent: boolean
 }
 
-export function canMovePayment(from: PaymentStatus, to: PaymentStatus): boolean {
-  return PAYMENT_MOVES[from].includes(to)
-}
-
-export function isUnfinished({ status }: Pick<Payment, 'status'>): boolean {
+export function isUnfinished({ status }: Payment): boolean {
   return status === 'creating' || status === 'open'
 }
 
@@ -130,23 +126,8 @@ export function numberOf(id: string): string {
 }
 
 /** A payment as its provider knows it. */
-export function referenceOf({
-  number,
-  providerId,
-  amountCents,
-  currency,
-}: Pick<Payment, 'number' | 'providerId' | 'amountCents' | 'currency'>): PaymentReference {
+export function referenceOf({ number, providerId, amountCents, currency }: Payment): PaymentReference {
   return { number, providerId: providerId ?? undefined, amountCents, currency }
-}
-
-/** What happened to the order of a payment that was paid. */
-export type OrderOutcome = 'paid' | 'paid_otherwise' | 'ended' | 'missing'
-
-/** Why a person must look at a payment whose money has come; null if nobody must. */
-export function attentionOf(outcome: OrderOutcome, isPaidByAnother: boolean): Attention | null {
-  if (outcome === 'paid') return null
-  if (outcome === 'missing') return 'unknown_order'
-  return outcome === 'paid_otherwise' && isPaidByAnother ? 'duplicate' : 'late'
 }
 
 /** A call whose outcome is not known is repeated for so long: providers forget a number after 24 hours. */
@@ -170,20 +151,20 @@ export const FAILED_IN_A_ROW = 5
 export const FAILING_WITHIN_MS = DAY
 const ENDED_BEFORE = 'order_ended'
 
-/** Whether the provider has opened none of the last payments of a channel; they are given newest first. */
+/** Whether the provider has opened none of the `latest` payments of a channel, which are sorted newest first. */
 export function isChannelFailing(
   latest: readonly Pick<Payment, 'status' | 'failedReason' | 'createdAt' | 'actionType'>[],
   now: number,
 ): boolean {
-  const judged = latest
+  const outcomes = latest
     .map(({ status, failedReason, createdAt, actionType }) => {
       if (actionType !== null || status === 'open' || status === 'paid') return 'opened'
       if (status === 'failed') return failedReason === ENDED_BEFORE ? 'unclear' : 'failed'
       return status === 'creating' && createdAt + MINUTE <= now ? 'failed' : 'unclear'
     })
-    .filter((each) => each !== 'unclear')
+    .filter((outcome) => outcome !== 'unclear')
     .slice(0, FAILED_IN_A_ROW)
-  return judged.length === FAILED_IN_A_ROW && judged.every((each) => each === 'failed')
+  return outcomes.length === FAILED_IN_A_ROW && outcomes.every((outcome) => outcome === 'failed')
 }
 
 /** The pause before a call without a clear answer is repeated. */
@@ -192,7 +173,7 @@ function unclearPauseMs(attempts: number): number {
 }
 
 /** Whether the link or code of a payment can no longer be paid. */
-export function isActionDead({ actionExpiresAt }: Pick<Payment, 'actionExpiresAt'>, now: number): boolean {
+export function isActionDead({ actionExpiresAt }: Payment, now: number): boolean {
   return actionExpiresAt === null || actionExpiresAt + AFTER_EXPIRY_MS <= now
 }
 
@@ -200,14 +181,7 @@ export function isActionDead({ actionExpiresAt }: Pick<Payment, 'actionExpiresAt
  * When the runner looks at a payment again; null if never. A closed one is asked for until its code is dead: a provider may
  * have no trade yet for a code that can still be paid.
  */
-export function nextLookAt(
-  payment: Pick<
-    Payment,
-    'status' | 'isClosing' | 'createdAt' | 'closedAt' | 'orderEndsAt' | 'actionExpiresAt'
-  >,
-  now: number,
-  attempts: number,
-): number | null {
+export function nextLookAt(payment: Payment, now: number, attempts: number): number | null {
   const { status, isClosing, createdAt, closedAt, orderEndsAt } = payment
   if (status === 'creating') return now + unclearPauseMs(attempts)
   if (status === 'open')
@@ -220,7 +194,7 @@ export function nextLookAt(
 }
 
 function firstLook(
-  { actionExpiresAt }: Pick<Payment, 'actionExpiresAt'>,
+  { actionExpiresAt }: Payment,
   since: number,
   others: readonly (number | null)[],
   now: number,
@@ -237,11 +211,8 @@ const REFUND_LOOKS_FOR_MS = 7 * DAY
 export const LONGEST_REFUND_PAUSE_MS = REFUND_LOOK_EVERY_MS
 
 /** When the runner asks for a refund again; null when it gives up, and a person must look. */
-export function nextRefundLookAt(
-  { status, isSent, createdAt }: Pick<Refund, 'status' | 'isSent' | 'createdAt'>,
-  now: number,
-  attempts: number,
-): number | null {
+export function nextRefundLookAt(refund: Refund, now: number, attempts: number): number | null {
+  const { status, isSent, createdAt } = refund
   if (status !== 'pending') return null
   if (!isSent && now < createdAt + REPEAT_FOR_MS) return now + unclearPauseMs(attempts)
   if (now >= createdAt + REFUND_LOOKS_FOR_MS) return null

@@ -1,26 +1,24 @@
-import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { ChannelError, type PaymentChannel, type ProviderPayment } from '../../ports/payments.ts'
+import {
+  ChannelError,
+  type OpenedPayment,
+  type PaymentChannel,
+  type ProviderPayment,
+} from '../../ports/payments.ts'
+import type { PaymentDeps } from './deps.ts'
 import { isActionDead, isUnfinished, referenceOf, REPEAT_FOR_MS } from './model.ts'
 import type { PaymentRow } from './store.ts'
 
 /** The outcome of a call to a provider. */
 export type CallOutcome =
-  | { readonly type: 'opened'; readonly opened: Awaited<ReturnType<PaymentChannel['create']>> }
+  | { readonly type: 'opened'; readonly opened: OpenedPayment }
   | { readonly type: 'state'; readonly state: ProviderPayment; readonly isClose: boolean }
   | { readonly type: 'refused'; readonly reason: string }
   | { readonly type: 'unclear' }
 
-interface ProviderCallDeps {
-  readonly channels: ReadonlyMap<string, PaymentChannel>
-  readonly clock: Clock
-  readonly logger: Logger
-}
-
 /** Makes the next call for a payment, outside of any transaction; never rejects for what the provider does. */
 export async function askProvider(
-  { channels, clock, logger }: ProviderCallDeps,
+  { channels, clock, logger }: PaymentDeps,
   payment: PaymentRow,
 ): Promise<CallOutcome> {
   const channel = channels.get(payment.channel)

@@ -1,36 +1,30 @@
-import type { Clock } from '../../kernel/clock.ts'
-import { declaredAlarmId } from '../../kernel/alerts.ts'
-import { AppError, errorMessage, invalidTransition, notFound } from '../../kernel/errors.ts'
+import { AppError, errorMessage, invalidTransition, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
-import type { RecoverableAlerts } from '../../ports/alerts.ts'
-import type { EventSink } from '../../ports/events.ts'
+import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
+import type { PageRequest } from '../../kernel/page.ts'
 import { ChannelError, type PaymentChannel, type ProviderRefund } from '../../ports/payments.ts'
 import { queuedWork } from '../../store/work/work-queue.ts'
-import type { Store, Tx } from '../../store/store.ts'
-import { PAYMENT_ALERTS } from './alerts.ts'
-import { raiseAttention } from './attention.ts'
+import type { Tx } from '../../store/store.ts'
+import { paymentAlarm, raiseAttention, recoverPayment } from './alerts.ts'
+import type { PaymentDeps } from './deps.ts'
 import {
   PAYMENT_EVENTS,
+  REFUND_STATUSES,
+  REPEAT_FOR_MS,
   isWhollyRefunded,
   nextRefundLookAt,
   numberOf,
-  REFUND_STATUSES,
-  REPEAT_FOR_MS,
-  refundMove,
+  paidCentsOf,
   referenceOf,
-  type Attention,
-  type Payment,
-  type RefundStatus,
+  refundMove,
   unresolvedAttention,
+  type RefundStatus,
 } from './model.ts'
 import {
   appendChange,
+  findFailedRefundSince,
   findPayment,
   findRefund,
-  hasFailedRefundSince,
   insertRefund,
   listPaymentChanges,
   listRefunds,
@@ -40,38 +34,27 @@ import {
   reserveCents,
   setRefundDueAt,
   updateRefunded,
-  type ListedRefund,
   type PaymentRow,
   type RefundRow,
 } from './store.ts'
-
-interface RefundOptions {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
-  readonly events: EventSink<Payment>
-  readonly alerts: RecoverableAlerts
-  readonly channels: ReadonlyMap<string, PaymentChannel>
-  readonly wake: () => void
-}
 
 const LONGEST_REASON = 200
 
 /** The refunds of payments, each with a number of its own at the provider. */
 export class Refunds {
-  readonly #options: RefundOptions
+  readonly #deps: PaymentDeps
+  readonly #wake: () => void
   readonly #changes: Counter
 
-  constructor(options: RefundOptions) {
-    this.#options = options
-    this.#changes = options.metrics.counter({
+  /** `wake` wakes the runner; called after a commit. */
+  constructor(deps: PaymentDeps, wake: () => void) {
+    this.#deps = deps
+    this.#wake = wake
+    this.#changes = createSeriesCounter(deps.metrics, {
       name: 'payment_refunds_total',
       help: 'Refunds that entered a status.',
-      labels: ['channel', 'status'],
+      labels: { channel: [...deps.channels.keys()], status: REFUND_STATUSES },
     })
-    for (const channel of options.channels.keys())
-      for (const status of REFUND_STATUSES) this.#changes.increment({ channel, status }, 0)
   }
 
   /**
@@ -84,19 +67,18 @@ export class Refunds {
     { amountCents, reason }: { readonly amountCents?: number | undefined; readonly reason: string },
     actor: string,
   ): Promise<RefundRow> {
-    const { clock, wake } = this.#options
-    const payment = await lockPayment(tx, paymentId)
-    if (!payment) throw notFound('payment', paymentId)
+    const payment = requireFound(await lockPayment(tx, paymentId), 'payment', paymentId)
     const cents = refundableCents(payment, amountCents)
-    const now = clock.now()
+    const now = this.#deps.clock.now()
     const id = newId()
-    const refund = {
+    const refund: RefundRow = {
       ...queuedWork(now),
+      seq: 0,
       id,
       paymentId,
       channel: payment.channel,
       number: numberOf(id),
-      status: 'pending' as RefundStatus,
+      status: 'pending',
       amountCents: cents,
       reason,
       providerId: null,
@@ -111,21 +93,21 @@ export class Refunds {
     await appendChange(tx, { paymentId, at: now, change: 'refund_requested', actor, note: `${cents} cents` })
     tx.afterCommit(() => {
       this.#changes.increment({ channel: payment.channel, status: 'pending' })
-      wake()
+      this.#wake()
     })
-    return { seq: 0, ...refund }
+    return refund
   }
 
   /** Newest first. Rejects with `payment_not_found`. */
-  async list(paymentId: string, page: PageRequest): Promise<Page<ListedRefund>> {
-    const { store } = this.#options
-    if (!(await findPayment(store.read, paymentId))) throw notFound('payment', paymentId)
-    return listRefunds(store.read, { paymentId }, page)
+  async list(paymentId: string, page: PageRequest) {
+    const { read } = this.#deps.store
+    requireFound(await findPayment(read, paymentId), 'payment', paymentId)
+    return listRefunds(read, { paymentId }, page)
   }
 
   /** The next call for a refund, outside of any transaction; undefined if it brought no answer. */
   async askProvider(refund: RefundRow): Promise<ProviderRefund | undefined> {
-    const { channels, logger, store } = this.#options
+    const { channels, logger, store } = this.#deps
     const channel = channels.get(refund.channel)
     const payment = await findPayment(store.read, refund.paymentId)
     if (!channel || !payment) return undefined
@@ -146,8 +128,8 @@ export class Refunds {
   async #call(channel: PaymentChannel, refund: RefundRow, row: PaymentRow): Promise<ProviderRefund> {
     const { number, amountCents, reason, providerId, isSent, createdAt, queuedAt } = refund
     // If the amount differs from the order, the provider knows the amount that was paid.
-    const payment = referenceOf({ ...row, amountCents: row.paidCents ?? row.amountCents })
-    const now = this.#options.clock.now()
+    const payment = referenceOf({ ...row, amountCents: paidCentsOf(row) })
+    const now = this.#deps.clock.now()
     const maySend = now < queuedAt + REPEAT_FOR_MS
     if (isSent || !maySend) {
       const reference = { number, providerId: providerId ?? undefined, payment, amountCents }
@@ -163,10 +145,10 @@ export class Refunds {
   /** Applies the provider's answer to a refund; `false` if it changes nothing. */
   async apply(
     tx: Tx,
+    channel: string,
     number: string,
     state: ProviderRefund,
     actor: string,
-    channel: string,
   ): Promise<boolean> {
     // If another change wins the race, this one is checked again against the new status.
     for (;;) {
@@ -186,7 +168,7 @@ export class Refunds {
   async dueAfter(tx: Tx, refund: RefundRow, attempts: number): Promise<number | null> {
     const current = await findRefund(tx, refund.number)
     if (!current) return null
-    const dueAt = nextRefundLookAt(current, this.#options.clock.now(), attempts)
+    const dueAt = nextRefundLookAt(current, this.#deps.clock.now(), attempts)
     if (dueAt === null && current.status === 'pending') await this.#giveUp(tx, current)
     return dueAt
   }
@@ -196,7 +178,7 @@ export class Refunds {
     if (payment) await updateRefunded(tx, { ...payment, hasFailedRefund: true, version: payment.version + 1 })
     await appendChange(tx, {
       paymentId: refund.paymentId,
-      at: this.#options.clock.now(),
+      at: this.#deps.clock.now(),
       change: 'refund_unclear',
       actor: 'worker',
       note: `${refund.amountCents} cents`,
@@ -207,11 +189,11 @@ export class Refunds {
   async #move(
     tx: Tx,
     refund: RefundRow,
-    status: 'succeeded' | 'failed' | 'pending',
+    status: RefundStatus,
     state: ProviderRefund,
     actor: string,
   ): Promise<boolean> {
-    const { clock, events } = this.#options
+    const { clock, events } = this.#deps
     const now = clock.now()
     const failedReason = status === 'failed' ? (state.reason ?? 'failed').slice(0, LONGEST_REASON) : null
     const next = {
@@ -237,9 +219,9 @@ export class Refunds {
     } else {
       await events.append(tx, { type: PAYMENT_EVENTS.refunded, subject: payment.id, data: updated })
       if (!updated.hasFailedRefund)
-        await this.recover(tx, 'refund_failed', payment, 'A refund has succeeded.')
+        await recoverPayment(tx, this.#deps, 'refund_failed', payment, 'A refund has succeeded.')
       if (payment.attention && !updated.attention)
-        await this.recover(tx, payment.attention, payment, 'The payment is refunded.')
+        await recoverPayment(tx, this.#deps, payment.attention, payment, 'The payment is refunded.')
     }
     tx.afterCommit(() => this.#changes.increment({ channel: refund.channel, status }))
     return true
@@ -252,7 +234,7 @@ export class Refunds {
     if (attention === null) return
     const restored = { ...payment, attention }
     await updateRefunded(tx, restored)
-    await raiseAttention(tx, this.#options, restored, attention, actor)
+    await raiseAttention(tx, this.#deps, restored, attention, actor)
   }
 
   async #raise(
@@ -261,50 +243,27 @@ export class Refunds {
     what: string,
   ): Promise<void> {
     const reason = failedReason === null ? '' : ` (${failedReason})`
-    await this.#options.alerts.raise(tx, {
-      alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.refund_failed:*', paymentId),
-      source: 'platform.payments',
+    await this.#deps.alerts.raise(tx, {
+      ...paymentAlarm('payment.refund_failed:*', paymentId),
       title: `A refund ${what}`,
       body: `The refund ${id} (${number} at ${channel}) of the payment ${paymentId} ${what}${reason}. Look at it at the provider, then refund again or resolve the payment.`,
       severity: 'ERROR',
-    })
-  }
-
-  /** Ends an alert of a payment. */
-  async recover(
-    tx: Tx,
-    kind: Attention | 'refund_failed',
-    { id }: PaymentRow,
-    reason: string,
-  ): Promise<void> {
-    await this.#options.alerts.recoverIfRaised(tx, {
-      alarmId: declaredAlarmId(PAYMENT_ALERTS, `payment.${kind}:*`, id),
-      source: 'platform.payments',
-      title: `The payment ${id} needs nobody any more`,
-      body: reason,
     })
   }
 }
 
 /** The cents of a new refund. Throws `invalid_transition` and `refund_too_large`. */
 function refundableCents(payment: PaymentRow, amountCents: number | undefined): number {
-  const { status, paidCents, amountCents: wholeCents, reservedCents, id } = payment
-  if (status !== 'paid')
-    throw invalidTransition(
-      `A payment that is ${status} cannot be refunded; only a paid one can.`,
-      status,
-      [],
-    )
-  const left = (paidCents ?? wholeCents) - reservedCents
+  const { status, id } = payment
+  if (status !== 'paid') {
+    const message = `A payment that is ${status} cannot be refunded; only a paid one can.`
+    throw invalidTransition(message, status, [])
+  }
+  const left = paidCentsOf(payment) - payment.reservedCents
   const cents = amountCents ?? left
   if (cents > 0 && cents <= left) return cents
   const message = `Of the payment ${id} ${left} cents are left to refund, fewer than ${Math.max(1, cents)}.`
   throw new AppError('conflict', 'refund_too_large', message, { values: { left } })
-}
-
-/** Whether a refund that has succeeded makes up for those that had failed: one that was requested before makes up for none. */
-async function isMadeUpFor(tx: Tx, payment: PaymentRow, { createdAt }: RefundRow): Promise<boolean> {
-  return isWhollyRefunded(payment) || !(await hasFailedRefundSince(tx, payment.id, createdAt))
 }
 
 /** The payment after a refund has entered a status. */
@@ -319,8 +278,10 @@ async function paymentAfterRefund(
   if (status === 'succeeded') {
     const refunded = { ...payment, refundedCents: payment.refundedCents + cents, version }
     const attention = isWhollyRefunded(refunded) ? null : payment.attention
-    const isMadeUp = await isMadeUpFor(tx, refunded, refund)
-    return { ...refunded, attention, hasFailedRefund: payment.hasFailedRefund && !isMadeUp }
+    // A refund that was requested before another one has failed does not make up for it.
+    const isMadeUpFor =
+      isWhollyRefunded(refunded) || !(await findFailedRefundSince(tx, payment.id, refund.createdAt))
+    return { ...refunded, attention, hasFailedRefund: payment.hasFailedRefund && !isMadeUpFor }
   }
   const reservedCents = payment.reservedCents - cents
   const refundedCents = payment.refundedCents - (refund.status === 'succeeded' ? cents : 0)

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { JsonText } from '../../kernel/text.ts'
+import { bodyWriter } from '../../wire/codec.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { htmlPage } from '../../wire/html-page.ts'
-import { encodePage, parsePage } from '../../wire/page.ts'
+import { encodePage, PageOf, parsePage, TimedQuery } from '../../wire/page.ts'
 import { bodyOf, created, ok, type Answer, type Route, routeOf } from '../../wire/route.ts'
 import { Fields, IdParams, Text } from '../../wire/schemas.ts'
 import {
@@ -11,18 +11,14 @@ import {
   encodePayment,
   encodePaymentHistory,
   encodeRefund,
-  fromPaymentQuery,
   NewPaymentBody,
   NewPaymentSchema,
   NewRefundBody,
   PaymentHistory,
-  PaymentPage,
   PaymentQuery,
   PaymentSchema,
-  RefundPage,
   RefundSchema,
   ResolveBody,
-  TimedQuery,
 } from './schemas.ts'
 import type { Payments } from './service.ts'
 import type { PaymentRow } from './store.ts'
@@ -60,9 +56,15 @@ const { invalid_transition } = SHARED_ERRORS
 // The code is that of the orders; so are its status and its meaning.
 const order_not_found = { status: 404, meaning: 'There is no such order.' }
 
+const PAYMENT_PAGE = { 200: { description: 'A page of payments.', schema: PageOf(PaymentSchema) } }
+const paymentText = bodyWriter(encodePayment)
+const newPaymentText = bodyWriter(encodeNewPayment)
+const historyText = bodyWriter(encodePaymentHistory)
+const refundText = bodyWriter(encodeRefund)
+
 const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_024 }) })
 
-// A payer also comes here who has given up, and before the money has come.
+// A payer who has given up comes here too, and one whose money has not arrived yet.
 const DONE_PAGE = htmlPage(
   200,
   'Back from the payment',
@@ -75,9 +77,9 @@ const DONE_PAGE = htmlPage(
 /** docs/specification.md, HTTP API */
 export function paymentRoutes(payments: Payments): Route[] {
   /** The payment after its call to the provider, which follows the commit. */
-  const completePayment = async ({ status, body }: Answer): Promise<Answer> => {
-    const payment = await payments.complete(idOf(body))
-    return newPaymentAnswer(payment.status === 'creating' ? 202 : status, payment)
+  const completePayment = async (answer: Answer): Promise<Answer> => {
+    const payment = await payments.complete(idOf(answer))
+    return newPaymentAnswer(payment.status === 'creating' ? 202 : answer.status, payment)
   }
   return [
     route({
@@ -111,7 +113,7 @@ export function paymentRoutes(payments: Payments): Route[] {
       access: PAYMENT_READERS,
       params: OrderParams,
       query: TimedQuery,
-      answers: { 200: { description: 'A page of payments.', schema: PaymentPage } },
+      answers: PAYMENT_PAGE,
       errors: { order_not_found },
       read: async ({ params, query }) =>
         ok(encodePage(await payments.listOfOrder(params.order_id, parsePage(query)), encodePayment)),
@@ -123,9 +125,14 @@ export function paymentRoutes(payments: Payments): Route[] {
       summary: 'List payments, newest first',
       access: PAYMENT_READERS,
       query: PaymentQuery,
-      answers: { 200: { description: 'A page of payments.', schema: PaymentPage } },
+      answers: PAYMENT_PAGE,
       read: async ({ query }) =>
-        ok(encodePage(await payments.list(fromPaymentQuery(query), parsePage(query)), encodePayment)),
+        ok(
+          encodePage(
+            await payments.list({ ...query, orderId: query.order_id }, parsePage(query)),
+            encodePayment,
+          ),
+        ),
     }),
     route({
       method: 'GET',
@@ -136,7 +143,7 @@ export function paymentRoutes(payments: Payments): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The payment.', schema: PaymentSchema } },
       errors: { payment_not_found },
-      read: async ({ params }) => paymentAnswer(await payments.get(params.id)),
+      read: async ({ params }) => ok(paymentText(await payments.get(params.id))),
     }),
     route({
       method: 'GET',
@@ -147,8 +154,7 @@ export function paymentRoutes(payments: Payments): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The first 1,000 changes.', schema: PaymentHistory } },
       errors: { payment_not_found },
-      read: async ({ params }) =>
-        ok(new JsonText(encodePaymentHistory({ items: await payments.history(params.id) }))),
+      read: async ({ params }) => ok(historyText({ items: await payments.history(params.id) })),
     }),
     route({
       method: 'POST',
@@ -164,8 +170,8 @@ export function paymentRoutes(payments: Payments): Route[] {
       // The payment changes by the answer of the provider, after the transaction.
       audit: { kind: 'payment' },
       change: async (tx, { params, identity }) =>
-        paymentAnswer(await payments.requestClose(tx, params.id, identity.id)),
-      updateAnswer: async ({ body }) => paymentAnswer(await payments.close(idOf(body))),
+        ok(paymentText(await payments.requestClose(tx, params.id, identity.id))),
+      updateAnswer: async (answer) => ok(paymentText(await payments.close(idOf(answer)))),
     }),
     route({
       method: 'POST',
@@ -182,7 +188,7 @@ export function paymentRoutes(payments: Payments): Route[] {
       change: async (tx, { params, body, identity }) => {
         const { amount_cents: amountCents, reason } = body
         const refund = await payments.refunds.create(tx, params.id, { amountCents, reason }, identity.id)
-        return { status: 202, body: new JsonText(encodeRefund(refund)) }
+        return { status: 202, body: refundText(refund) }
       },
     }),
     route({
@@ -193,7 +199,7 @@ export function paymentRoutes(payments: Payments): Route[] {
       access: PAYMENT_READERS,
       params: IdParams,
       query: TimedQuery,
-      answers: { 200: { description: 'A page of refunds.', schema: RefundPage } },
+      answers: { 200: { description: 'A page of refunds.', schema: PageOf(RefundSchema) } },
       errors: { payment_not_found },
       read: async ({ params, query }) =>
         ok(encodePage(await payments.refunds.list(params.id, parsePage(query)), encodeRefund)),
@@ -210,10 +216,10 @@ export function paymentRoutes(payments: Payments): Route[] {
       errors: { payment_not_found, nothing_to_resolve },
       audit: {
         kind: 'payment',
-        before: async (tx, { params }) => new JsonText(encodePayment(await payments.get(params.id, tx))),
+        before: async (tx, { params }) => paymentText(await payments.get(params.id, tx)),
       },
       change: async (tx, { params, body, identity }) =>
-        paymentAnswer(await payments.resolve(tx, params.id, body.note, identity.id)),
+        ok(paymentText(await payments.resolve(tx, params.id, body.note, identity.id))),
     }),
     route({
       method: 'GET',
@@ -253,15 +259,11 @@ export function paymentRoutes(payments: Payments): Route[] {
   ]
 }
 
-function idOf(body: unknown): string {
-  return (bodyOf({ status: 200, body }) as { id: string }).id
-}
-
-function paymentAnswer(payment: PaymentRow): Answer {
-  return ok(new JsonText(encodePayment(payment)))
+function idOf(answer: Answer): string {
+  return (bodyOf(answer) as { id: string }).id
 }
 
 function newPaymentAnswer(status: number, payment: PaymentRow): Answer {
-  const body = new JsonText(encodeNewPayment(payment))
+  const body = newPaymentText(payment)
   return status === 201 ? created('/payments', payment.id, body) : { status, body }
 }

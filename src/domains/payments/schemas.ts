@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { encoderOf } from '../../wire/codec.ts'
-import { PageOf, TimedPageQuery } from '../../wire/page.ts'
+import { TimedPageQuery } from '../../wire/page.ts'
 import {
   Fields,
   Nullable,
+  NullableOneOf,
   NullableTimestamp,
   OneOf,
   SeveralOf,
@@ -11,8 +12,8 @@ import {
   Timestamp,
   Version,
 } from '../../wire/schemas.ts'
-import { ATTENTIONS, needsPerson, PAYMENT_STATUSES, REFUND_STATUSES, type Attention } from './model.ts'
-import type { PaymentFilter, PaymentRow } from './store.ts'
+import { ATTENTIONS, needsPerson, PAYMENT_STATUSES, REFUND_STATUSES } from './model.ts'
+import type { PaymentRow } from './store.ts'
 
 const Status = OneOf(PAYMENT_STATUSES, 'The status of the payment.')
 const Cents = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [4990] })
@@ -38,11 +39,7 @@ export const PaymentSchema = Fields(
       description: 'What the provider has taken: of it refunds are made. Null until it is paid.',
     }),
     refunded_cents: Cents,
-    attention: Nullable<Attention>({
-      type: 'string',
-      enum: [...ATTENTIONS, null],
-      description: 'Why it needs a person.',
-    }),
+    attention: NullableOneOf(ATTENTIONS, 'Why it needs a person.'),
     needs_person: Type.Boolean({
       description:
         'Whether somebody has something to resolve: `attention`, or a refund that has failed or has no outcome.',
@@ -74,8 +71,6 @@ export const NewPaymentSchema = Fields(
   { $id: 'NewPayment' },
 )
 
-export const PaymentPage = PageOf(PaymentSchema)
-
 export const NewPaymentBody = Fields({
   channel: Channel,
   return_url: Type.Optional(
@@ -100,18 +95,6 @@ export const PaymentQuery = Fields({
   ),
   ...TimedPageQuery,
 })
-
-export const TimedQuery = Fields(TimedPageQuery)
-
-export function fromPaymentQuery(query: Static<typeof PaymentQuery>): PaymentFilter {
-  const { status, channel, order_id: orderId, attention } = query
-  return {
-    ...(status && { status }),
-    ...(channel !== undefined && { channel }),
-    ...(orderId !== undefined && { orderId }),
-    ...(attention && { attention }),
-  }
-}
 
 export const PaymentHistory = Fields({
   items: Type.Array(
@@ -144,8 +127,6 @@ export const RefundSchema = Fields(
   },
   { $id: 'Refund' },
 )
-
-export const RefundPage = PageOf(RefundSchema)
 
 // docs/specification.md, Payments: WeChat Pay takes 80 bytes
 const LONGEST_REASON = 80

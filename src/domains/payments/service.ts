@@ -1,70 +1,35 @@
-import type { WaitingClock } from '../../kernel/clock.ts'
-import { AppError, invalidTransition, notFound } from '../../kernel/errors.ts'
+import { AppError, invalidTransition, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { PageRequest } from '../../kernel/page.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { RecoverableAlerts } from '../../ports/alerts.ts'
-import type { EventSink } from '../../ports/events.ts'
 import type { OrderPayments, PaymentChannel } from '../../ports/payments.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
+import { recoverPayment } from './alerts.ts'
 import { Callbacks, noChannel } from './callbacks.ts'
 import { ChannelHealth } from './channel-health.ts'
-import {
-  needsPerson,
-  numberOf,
-  type Payment,
-  type PaymentChange,
-  type PaymentStatus,
-  REQUEST_MS,
-} from './model.ts'
-import {
-  blankPayment,
-  type PayableOrder,
-  type PayableOrders,
-  PaymentStates,
-  requirePayment,
-} from './payment-states.ts'
+import type { PayableOrder, PaymentDeps } from './deps.ts'
+import { needsPerson, numberOf, REQUEST_MS, type PaymentChange } from './model.ts'
+import { blankPayment, PaymentStates } from './payment-states.ts'
 import { actorOfOutcome, askProvider, type CallOutcome } from './provider-calls.ts'
-import type { Reconciliation } from './reconciliation/model.ts'
 import { Refunds } from './refunds.ts'
 import {
   appendChange,
   countAttention,
   findPayment,
   findUnfinished,
-  type ListedPayment,
+  listOfOrders,
   listPaymentChanges,
   listPayments,
-  listOfOrders,
   lockPayment,
   markClosing,
   markOrderClosing,
   markResolved,
+  setPaymentDue,
   type PaymentFilter,
   type PaymentRow,
-  setPaymentDue,
 } from './store.ts'
 
-/** What the domain of payments needs of the rest of the platform. */
-export interface PaymentDeps {
-  readonly store: Store
-  readonly clock: WaitingClock
-  readonly logger: Logger
-  readonly metrics: Metrics
-  readonly events: EventSink<Payment | Reconciliation>
-  readonly alerts: RecoverableAlerts
-  readonly orders: PayableOrders
-  /** The configured channels by name; none: there are no payments. */
-  readonly channels: ReadonlyMap<string, PaymentChannel>
-  /** ISO 4217. */
-  readonly currency: string
-  /** Whether `late` and `duplicate` payments are refunded without a person. */
-  readonly refundLate: boolean
-}
-
-interface ServiceOptions extends PaymentDeps {
+interface ServiceDeps extends PaymentDeps {
   /** Wake the runners of payments and refunds; called after a commit. */
   readonly wakePayments: () => void
   readonly wakeRefunds: () => void
@@ -74,7 +39,7 @@ const ASK_FOR_MS = 5 * SECOND
 
 /** The payments of orders through providers: what people and orders ask for. Providers answer through {@link PaymentStates}. */
 export class Payments implements OrderPayments {
-  readonly #options: ServiceOptions
+  readonly #deps: ServiceDeps
   readonly refunds: Refunds
   readonly callbacks: Callbacks
   readonly health: ChannelHealth
@@ -82,12 +47,12 @@ export class Payments implements OrderPayments {
   /** The calls of this process that create a payment, by its id. */
   readonly #creating = new Map<string, Promise<void>>()
 
-  constructor(options: ServiceOptions) {
-    this.#options = options
-    this.refunds = new Refunds({ ...options, wake: options.wakeRefunds })
-    this.health = new ChannelHealth(options)
-    this.states = new PaymentStates({ ...options, refunds: this.refunds })
-    this.callbacks = new Callbacks({ ...options, refunds: this.refunds, states: this.states })
+  constructor(deps: ServiceDeps) {
+    this.#deps = deps
+    this.refunds = new Refunds(deps, deps.wakeRefunds)
+    this.health = new ChannelHealth(deps)
+    this.states = new PaymentStates(deps, this.refunds)
+    this.callbacks = new Callbacks(deps, this.states, this.refunds)
   }
 
   /**
@@ -113,14 +78,11 @@ export class Payments implements OrderPayments {
   }
 
   async #requirePayable(tx: Tx, orderId: string, channel: PaymentChannel): Promise<PayableOrder> {
-    const order = await this.#options.orders.find(tx, orderId)
-    if (!order) throw notFound('order', orderId)
-    if (order.status !== 'pending')
-      throw invalidTransition(
-        `An order that is ${order.status} cannot be paid; only a pending one can.`,
-        order.status,
-        [],
-      )
+    const order = requireFound(await this.#deps.orders.find(tx, orderId), 'order', orderId)
+    if (order.status !== 'pending') {
+      const message = `An order that is ${order.status} cannot be paid; only a pending one can.`
+      throw invalidTransition(message, order.status, [])
+    }
     const reason =
       order.amountCents === 0 ? 'nothing is to be paid' : channel.amountRefusal(order.amountCents)
     if (reason === undefined) return order
@@ -128,8 +90,13 @@ export class Payments implements OrderPayments {
     throw new AppError('invalid', 'amount_not_payable', message)
   }
 
-  #newPayment(channel: PaymentChannel, order: PayableOrder, returnUrl: string | undefined, actor: string) {
-    const { clock, currency } = this.#options
+  #newPayment(
+    channel: PaymentChannel,
+    order: PayableOrder,
+    returnUrl: string | undefined,
+    actor: string,
+  ): Omit<PaymentRow, 'seq'> {
+    const { clock, currency } = this.#deps
     const now = clock.now()
     const id = newId()
     const number = numberOf(id)
@@ -139,7 +106,7 @@ export class Payments implements OrderPayments {
       id,
       orderId,
       channel: channel.name,
-      status: 'creating' as PaymentStatus,
+      status: 'creating',
       amountCents,
       currency,
       number,
@@ -165,28 +132,30 @@ export class Payments implements OrderPayments {
 
   async #createAtProvider(payment: PaymentRow): Promise<void> {
     const outcome = await this.askProvider(payment)
-    await this.#options.store.write(async (tx) => {
-      await this.states.applyOutcome(tx, payment.id, outcome, payment.createdBy)
-      await this.states.plan(tx, payment.id)
+    await this.#apply(payment, outcome, payment.createdBy)
+  }
+
+  async #apply({ id }: PaymentRow, outcome: CallOutcome, actor: string): Promise<void> {
+    await this.#deps.store.write(async (tx) => {
+      await this.states.applyOutcome(tx, id, outcome, actor)
+      await this.states.plan(tx, id)
     })
   }
 
   /** Makes the next call for a payment at its provider, outside of any transaction. */
   askProvider(payment: PaymentRow): Promise<CallOutcome> {
-    return askProvider(this.#options, payment)
+    return askProvider(this.#deps, payment)
   }
 
   /** Asks for the closing of an open payment. Rejects with `payment_not_found` and `invalid_transition`. */
   async requestClose(tx: Tx, id: string, actor: string): Promise<PaymentRow> {
-    const payment = requirePayment(await findPayment(tx, id), id)
+    const payment = await this.get(id, tx)
     if (payment.status === 'closed') return payment
-    if (payment.status !== 'open')
-      throw invalidTransition(
-        `A payment that is ${payment.status} cannot be closed; only an open one can.`,
-        payment.status,
-        [],
-      )
-    const at = this.#options.clock.now()
+    if (payment.status !== 'open') {
+      const message = `A payment that is ${payment.status} cannot be closed; only an open one can.`
+      throw invalidTransition(message, payment.status, [])
+    }
+    const at = this.#deps.clock.now()
     await markClosing(tx, id)
     await setPaymentDue(tx, id, at + REQUEST_MS)
     await appendChange(tx, { paymentId: id, at, change: 'close_requested', actor, note: null })
@@ -198,86 +167,75 @@ export class Payments implements OrderPayments {
     const payment = await this.get(id)
     if (payment.status !== 'open') return payment
     const outcome = await this.askProvider(payment)
-    await this.#options.store.write(async (tx) => {
-      await this.states.applyOutcome(tx, id, outcome, `payment:${payment.channel}`)
-      await this.states.plan(tx, id)
-    })
+    await this.#apply(payment, outcome, `payment:${payment.channel}`)
     return this.get(id)
   }
 
   /** Rejects with `payment_not_found`. */
-  async get(id: string, queries: Queries = this.#options.store.read): Promise<PaymentRow> {
-    return requirePayment(await findPayment(queries, id), id)
+  async get(id: string, queries: Queries = this.#deps.store.read): Promise<PaymentRow> {
+    return requireFound(await findPayment(queries, id), 'payment', id)
   }
 
-  list(filter: PaymentFilter, page: PageRequest): Promise<Page<ListedPayment>> {
-    return listPayments(this.#options.store.read, filter, page)
+  list(filter: PaymentFilter, page: PageRequest) {
+    return listPayments(this.#deps.store.read, filter, page)
   }
 
   /** The payments of an order, newest first. Rejects with `order_not_found`. */
-  async listOfOrder(orderId: string, page: PageRequest): Promise<Page<ListedPayment>> {
-    await this.#options.orders.get(orderId)
+  async listOfOrder(orderId: string, page: PageRequest) {
+    await this.#deps.orders.get(orderId)
     return this.list({ orderId }, page)
   }
 
   /** Everything that has happened to a payment, oldest first. Rejects with `payment_not_found`. */
   async history(id: string): Promise<PaymentChange[]> {
     await this.get(id)
-    return listPaymentChanges(this.#options.store.read, id)
+    return listPaymentChanges(this.#deps.store.read, id)
   }
 
   /** Ends what needs a person. Rejects with `payment_not_found` and `nothing_to_resolve`. */
   async resolve(tx: Tx, id: string, note: string, actor: string): Promise<PaymentRow> {
-    const payment = requirePayment(await lockPayment(tx, id), id)
-    const { attention } = payment
-    if (!needsPerson(payment))
-      throw new AppError(
-        'conflict',
-        'nothing_to_resolve',
-        `The payment ${id} needs no person: it has no attention, and no refund of it has failed.`,
-      )
+    const payment = requireFound(await lockPayment(tx, id), 'payment', id)
+    if (!needsPerson(payment)) {
+      const message = `The payment ${id} needs no person: it has no attention, and no refund of it has failed.`
+      throw new AppError('conflict', 'nothing_to_resolve', message)
+    }
     await markResolved(tx, id)
-    for (const kind of [attention, 'refund_failed'] as const)
-      if (kind) await this.refunds.recover(tx, kind, payment, note)
-    await appendChange(tx, { paymentId: id, at: this.#options.clock.now(), change: 'resolved', actor, note })
-    return requirePayment(await findPayment(tx, id), id)
+    for (const kind of [payment.attention, 'refund_failed'] as const)
+      if (kind) await recoverPayment(tx, this.#deps, kind, payment, note)
+    await appendChange(tx, { paymentId: id, at: this.#deps.clock.now(), change: 'resolved', actor, note })
+    return this.get(id, tx)
   }
 
   /** The channel of that name. Rejects with `channel_not_found`. */
   channel(name: string): PaymentChannel {
-    const channel = this.#options.channels.get(name)
+    const channel = this.#deps.channels.get(name)
     if (channel) return channel
-    const known = [...this.#options.channels.keys()]
+    const known = [...this.#deps.channels.keys()]
     const hint =
       known.length === 0 ? 'none is configured ([payments.channels.<name>])' : `there are ${known.join(', ')}`
     throw noChannel(name, `; ${hint}`)
   }
 
   async orderLeftPending(tx: Tx, orderId: string): Promise<void> {
-    const { channels, clock, wakePayments } = this.#options
+    const { channels, clock, wakePayments } = this.#deps
     if (channels.size === 0) return
     if ((await markOrderClosing(tx, orderId, clock.now())) > 0) tx.afterCommit(wakePayments)
   }
 
   async askBeforeExpiry(orderIds: readonly string[]): Promise<void> {
-    const { channels, clock, store, logger } = this.#options
+    const { channels, clock, store, logger } = this.#deps
     if (channels.size === 0 || orderIds.length === 0) return
     const open = (await listOfOrders(store.read, orderIds)).filter(({ status }) => status === 'open')
     if (open.length === 0) return
-    const asked = open.map(async (payment) => {
+    const calls = open.map(async (payment) => {
       const outcome = await this.askProvider({ ...payment, isClosing: false })
       await store.write((tx) =>
         this.states.applyOutcome(tx, payment.id, outcome, actorOfOutcome(payment, outcome)),
       )
     })
-    const answers = Promise.allSettled(asked).then((outcomes) => {
-      for (const outcome of outcomes)
-        if (outcome.status === 'rejected')
-          logger.warn(
-            { error: outcome.reason as unknown },
-            'an open payment could not be asked for before its order expires',
-          )
-    })
+    const warn = (error: unknown) =>
+      logger.warn({ error }, 'an open payment could not be asked for before its order expires')
+    const answers = Promise.all(calls.map((call) => call.catch(warn)))
     const over = new AbortController()
     await Promise.race([answers, clock.wait(ASK_FOR_MS, over.signal)])
     over.abort()
@@ -285,9 +243,9 @@ export class Payments implements OrderPayments {
 
   /** The part of the overview about payments; null without a channel. */
   async summary() {
-    const { channels, store } = this.#options
-    return channels.size === 0
-      ? null
-      : { channels: [...channels.keys()], ...(await countAttention(store.read)) }
+    const { channels, store } = this.#deps
+    if (channels.size === 0) return null
+    const count = (await countAttention(store.read)) ?? { attention: 0, oldestAt: null }
+    return { channels: [...channels.keys()], ...count }
   }
 }

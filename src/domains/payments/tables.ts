@@ -1,7 +1,7 @@
 import { defineColumns, flag, generated, integer, text, schemaOf } from '../../store/columns.ts'
 import { WORK_COLUMNS } from '../../store/work/work-queue.ts'
 import type { Attention, PaymentStatus, RefundStatus } from './model.ts'
-import type { DifferenceKind, ReconciliationStatus, Side } from './reconciliation/model.ts'
+import type { DifferenceKind, ReconciliationStatus, RowType } from './reconciliation/model.ts'
 
 /** `dueAt` is when the runner does the next thing for the payment. */
 export const payments = defineColumns({
@@ -93,7 +93,7 @@ export const paymentDifferences = defineColumns({
   seq: generated(),
   reconciliationId: text(),
   kind: text<DifferenceKind>(),
-  type: text<Side>(),
+  type: text<RowType>(),
   number: text(),
   paymentId: text().nullable(),
   hereStatus: text().nullable(),
@@ -103,7 +103,7 @@ export const paymentDifferences = defineColumns({
   providerId: text().nullable(),
 })
 
-export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
+export const { changeRow, changeRows, db, lockable, names, pages, readRow, readRows } = schemaOf({
   payments,
   payment_history: paymentHistory,
   payment_refunds: paymentRefunds,

@@ -1,9 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts'
+import { requireFound } from '../../kernel/errors.ts'
 import { touchedRow } from '../../store/locking.ts'
 import type { TouchedRow, Tx } from '../../store/store.ts'
 import type { AddressRange } from './addresses.ts'
 import type { LeaseHolder } from './model.ts'
-import { advanceNext, readNext } from './store.ts'
+import { advanceNext, findPool } from './store.ts'
 import { db, leases, readRow, changeRows } from './tables.ts'
 
 /** How long a released address is reserved for its last holder. */
@@ -13,10 +14,10 @@ export interface CoolDown {
 }
 
 // Waits for a transaction that holds the lease: it may be releasing the address that the device had.
-const lastOfDevice = readRow((on, userId: string, device: string, lowest: number, highest: number) =>
+const findLastOfDevice = readRow((on, userId: string, device: string, lowest: number, highest: number) =>
   on
     .selectFrom('vpn_leases')
-    .select(leases.pick('address', 'releasedAt'))
+    .select('address')
     .where('user_id', '=', userId)
     .where('device', '=', device)
     .where('session_id', 'is', null)
@@ -39,11 +40,11 @@ interface FreeSince {
   readonly until: number
 }
 
-const take = changeRows((on, change: NewHolder & { address: number }) =>
+const take = changeRows((on, address: number, holder: NewHolder) =>
   on
     .updateTable('vpn_leases')
-    .set(leases.set(change, 'sessionId', 'userId', 'device'))
-    .where('address', '=', change.address),
+    .set(leases.set(holder, 'sessionId', 'userId', 'device'))
+    .where('address', '=', address),
 )
 
 const searchLongestFree = (on: ReturnType<typeof db>, { pool, from, until }: FreeSince) =>
@@ -59,7 +60,7 @@ const searchLongestFree = (on: ReturnType<typeof db>, { pool, from, until }: Fre
     .forUpdate()
     .skipLocked()
 
-const longestFree = readRow((on, freeSince: FreeSince) =>
+const findLongestFree = readRow((on, freeSince: FreeSince) =>
   searchLongestFree(on, freeSince).select(leases.pick('address', 'releasedAt')),
 )
 
@@ -93,10 +94,11 @@ export async function leaseAddress(
   coolDown: CoolDown,
 ): Promise<number | undefined> {
   const holder = { sessionId, userId: device === null ? null : userId, device }
-  const last = device === null ? undefined : await findLastOfDevice(tx, range, userId, device)
-  if (last === undefined) return takeFree(tx, range, holder, coolDown)
-  await take(tx, { address: last, ...holder })
-  return last
+  const last =
+    device === null ? undefined : await findLastOfDevice(tx, userId, device, range.first, range.last)
+  if (!last) return takeFree(tx, range, holder, coolDown)
+  await take(tx, last.address, holder)
+  return last.address
 }
 
 /** Releases the address if that session holds it. */
@@ -112,15 +114,6 @@ export const releaseAddress = changeRows((on, address: number, sessionId: string
 export function coolDownLimits({ clock, ms }: CoolDown) {
   const now = clock.now()
   return { cooledSince: now - ms, plausibleUntil: now + ms }
-}
-
-async function findLastOfDevice(
-  tx: Tx,
-  { first: lowest, last: highest }: AddressRange,
-  userId: string,
-  device: string,
-): Promise<number | undefined> {
-  return (await lastOfDevice(tx, userId, device, lowest, highest))?.address
 }
 
 async function takeFree(
@@ -147,30 +140,27 @@ async function takeImplausible(
   coolDown: CoolDown,
 ): Promise<number | undefined> {
   const from = coolDownLimits(coolDown).plausibleUntil + 1
-  const free = await longestFree(tx, { pool: cidr, from, until: Number.MAX_SAFE_INTEGER })
+  const free = await findLongestFree(tx, { pool: cidr, from, until: Number.MAX_SAFE_INTEGER })
   // A process may have stopped for longer than the cool-down since it read the clock: another session could have
   // released the lease meanwhile. The row is locked now, so a second look at the clock is certain.
   if (!free || free.releasedAt <= coolDownLimits(coolDown).plausibleUntil) return undefined
-  await take(tx, { address: free.address, ...holder })
+  await take(tx, free.address, holder)
   return free.address
 }
 
 /** Adds leases for the next addresses; `false` when every address of the range has one. */
 async function addLeases(tx: Tx, { cidr, last }: AddressRange): Promise<boolean> {
-  const next = await readNext(tx, cidr)
+  const { nextAddress: next } = requireFound(await findPool(tx, cidr), 'pool', cidr)
   if (next > last) return false
   const count = Math.min(LEASES_ADDED, last + 1 - next)
   // If another transaction has added them, they are visible now.
   if (!(await advanceNext(tx, cidr, next, next + count))) return true
-  const added = Array.from({ length: count }, (_, index) => newLease(cidr, next + index))
+  const unused = { pool: cidr, session_id: null, user_id: null, device: null, released_at: NEVER }
+  const added = Array.from({ length: count }, (_, index) => ({ ...unused, address: next + index }))
   await db(tx)
     .insertInto('vpn_leases')
     .values(added)
     .onConflict((conflict) => conflict.column('address').doNothing())
     .execute()
   return true
-}
-
-function newLease(pool: string, address: number) {
-  return { address, pool, session_id: null, user_id: null, device: null, released_at: NEVER }
 }

@@ -1,7 +1,7 @@
+import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { Store, TouchedRow, Tx } from '../../store/store.ts'
 import {
@@ -19,9 +19,9 @@ import {
   countCooling,
   countLeased,
   countUsed,
+  findPool,
   listAlerted,
   openPool,
-  readAlert,
 } from './store.ts'
 
 /** What the address pool needs of the rest of the platform. */
@@ -87,7 +87,7 @@ export class AddressPool {
   /** Updates the alerts of other pools: no process may use them any more. Few pools are read. */
   async updateOtherAlerts(): Promise<void> {
     const { read } = this.#deps.store
-    for (const cidr of await listAlerted(read)) {
+    for (const { cidr } of await listAlerted(read)) {
       if (cidr === this.#range.cidr) continue
       const used = await countLeased(read, cidr)
       await this.updateAlert({ cidr, used, size: parseRange(cidr).size })
@@ -98,8 +98,10 @@ export class AddressPool {
   async updateAlert(usage: Pick<PoolUsage, 'cidr' | 'used' | 'size'>): Promise<void> {
     const { store, alerts } = this.#deps
     const { cidr } = usage
-    const current = await readAlert(store.read, cidr)
-    if (current === undefined) return
+    // The row does not exist until a gateway has opened the pool.
+    const pool = await findPool(store.read, cidr)
+    if (!pool) return
+    const { alertedPercent: current } = pool
     const next = nextAlert(current, usage)
     if (next === current) return
     await store.write(async (tx) => {

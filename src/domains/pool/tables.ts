@@ -25,7 +25,7 @@ export const leases = defineColumns({
   releasedAt: integer(),
 })
 
-export const { changeRows, db, names, readRow } = schemaOf({
+export const { changeRow, changeRows, db, names, readRow, readRows } = schemaOf({
   vpn_leases: leases,
   vpn_pools: pools,
 })

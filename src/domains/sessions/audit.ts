@@ -2,14 +2,14 @@
 import { sql } from 'kysely'
 import type { SentenceCause, ErrorValues } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Queries, Tx } from '../../store/store.ts'
+import type { ListFilter } from '../../store/pages.ts'
+import type { Tx } from '../../store/store.ts'
 import { auditCodeOf, SESSION_EVENTS, type AuditCode, type AuditEntry, type AuditEventName } from './model.ts'
-import { audit, db, pages, changeRows } from './tables.ts'
+import { audit, changeRows, pages } from './tables.ts'
 
-const insert = changeRows((on, auditEntry: AuditEntry) =>
-  on.insertInto('vpn_audit').values(audit.values(auditEntry)),
+const insertEntry = changeRows((on, entry: AuditEntry) =>
+  on.insertInto('vpn_audit').values(audit.values(entry)),
 )
 
 /** Writes an entry and its event, in the same transaction. */
@@ -19,7 +19,7 @@ export async function appendAudit(
   fields: Omit<AuditEntry, 'id'>,
 ): Promise<void> {
   const entry: AuditEntry = { id: newId(), ...fields }
-  await insert(tx, entry)
+  await insertEntry(tx, entry)
   const subject = entry.sessionId ?? entry.remoteAddress ?? entry.gateway
   await events.append(tx, { type: SESSION_EVENTS[entry.event], subject, data: entry })
 }
@@ -33,43 +33,29 @@ export function auditCauseOf(
   return code ? { code, values } : null
 }
 
-export interface AuditFilter {
-  readonly event?: AuditEventName
-  /** A user's id. */
-  readonly user?: string
-}
-
-const pageOfAudit = pages(
+/** Newest first. */
+export const listAudit = pages(
   { table: 'vpn_audit', createdAt: 'at', literals: ['event'] },
   (on) => on.selectFrom('vpn_audit').select(audit.all),
   {
     event: (query, event: AuditEventName) => query.where('event', '=', sql.lit(event)),
     user: (query, user: string) => query.where('user_id', '=', user),
   },
+  audit.decode,
 )
 
-/** Newest first. */
-export async function listAudit(
-  queries: Queries,
-  filter: AuditFilter,
-  page: PageRequest,
-): Promise<Page<AuditEntry>> {
-  return mapPage(await pageOfAudit(queries, filter, page), audit.decode)
-}
+export type AuditFilter = ListFilter<typeof listAudit>
 
 /**
  * Takes the oldest `limit` entries and deletes the ones older than `before`; returns how many were deleted. The newest
  * entry always stays, because the next one is numbered after it.
  */
-export async function deleteAudit(tx: Tx, before: number, limit: number): Promise<number> {
-  const on = db(tx)
+export const deleteAudit = changeRows((on, before: number, limit: number) => {
   const oldest = on.selectFrom('vpn_audit').select(['seq', 'at']).orderBy('seq').limit(limit).as('oldest')
-  const { numDeletedRows } = await on
+  return on
     .deleteFrom('vpn_audit')
     .where('seq', 'in', on.selectFrom(oldest).select('oldest.seq').where('oldest.at', '<', before))
     .where('seq', '<', (newest) =>
       newest.selectFrom('vpn_audit').select((row) => row.fn.max<number>('seq').as('seq')),
     )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
+})

@@ -1,9 +1,9 @@
-import type { Clock } from '../../kernel/clock.ts'
 import { formatIpv4 } from '../../kernel/addresses.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import { END_REASONS } from '../../ports/session-registry.ts'
+import type { ServiceDeps, Tx } from '../../store/store.ts'
 import { appendAudit, auditCauseOf } from './audit.ts'
-import { cleanPhrase, type AuditEntry, type Session } from './model.ts'
+import { cleanPhrase, END_CODES, type AuditEntry, type Session } from './model.ts'
 import { closeSession, listLiveOfRun, listLiveOfUser } from './store.ts'
 
 /** Why and how sessions end. */
@@ -18,9 +18,15 @@ export interface Closing {
   readonly decidedBy: 'gateway' | 'elsewhere'
 }
 
-export interface SessionCloserDeps {
-  readonly store: Store
-  readonly clock: Clock
+export function closingOf(
+  code: keyof typeof END_CODES,
+  reason: keyof typeof END_REASONS,
+  decidedBy: Closing['decidedBy'],
+): Closing {
+  return { code: END_CODES[code], reason: END_REASONS[reason], decidedBy }
+}
+
+export interface SessionCloserDeps extends Pick<ServiceDeps, 'store' | 'clock'> {
   readonly events: EventSink<AuditEntry>
   readonly pool: {
     release(tx: Tx, address: number, sessionId: string, at: number): Promise<void>
@@ -43,7 +49,7 @@ export class SessionCloser {
     const { clock, pool, events } = this.#deps
     const at = clock.now()
     const end = { id: session.id, code, reason: cleanPhrase(reason) }
-    if (!(await closeSession(tx, end, at, decidedBy === 'elsewhere'))) return false
+    if (!(await closeSession(tx, end, at, decidedBy === 'elsewhere' ? 1 : null))) return false
     await pool.release(tx, session.address, session.id, at)
     await appendAudit(tx, events, {
       ...auditFields(session),

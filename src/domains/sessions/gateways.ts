@@ -4,7 +4,7 @@ import type { NewRowOf } from '../../store/columns.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import type { GatewayRecord } from './model.ts'
 import type { WatchedRun } from './silence.ts'
-import { db, gateways, readRows, changeRows } from './tables.ts'
+import { gateways, changeRows, db, readRow, readRows } from './tables.ts'
 
 type Tables = ReturnType<typeof db> extends Kysely<infer DB> ? DB : never
 
@@ -17,19 +17,13 @@ export interface GatewayRun {
   readonly heartbeatMs: number
 }
 
-/** Where a gateway listens, and since when it runs. */
-export interface RunningGateway {
-  readonly address: string
-  readonly startedAt: number
-}
-
-const upsert = changeRows((on, row: NewRowOf<typeof gateways>) =>
+const saveRun = changeRows((on, run: NewRowOf<typeof gateways>) =>
   on
     .insertInto('vpn_gateways')
-    .values(gateways.values(row))
+    .values(gateways.values(run))
     // Another process may have considered this run dead, and the port is known only after the start.
     .onConflict((conflict) =>
-      conflict.column('run_id').doUpdateSet(gateways.set(row, 'address', 'lastSeenAt', 'leftAt')),
+      conflict.column('run_id').doUpdateSet(gateways.set(run, 'address', 'lastSeenAt', 'leftAt')),
     ),
 )
 
@@ -43,36 +37,35 @@ function liveSessions(row: ExpressionBuilder<Tables, 'vpn_gateways'>) {
 
 /** Records a heartbeat of the gateway. */
 export async function markSeen(tx: Tx, run: GatewayRun, at: number): Promise<void> {
-  await upsert(tx, { ...run, address: run.address(), startedAt: at, lastSeenAt: at, leftAt: null })
+  await saveRun(tx, { ...run, address: run.address(), startedAt: at, lastSeenAt: at, leftAt: null })
 }
 
-export async function markLeft(tx: Tx, runId: string, at: number): Promise<void> {
-  await db(tx).updateTable('vpn_gateways').set({ left_at: at }).where('run_id', '=', runId).execute()
-}
+export const markLeft = changeRows((on, runId: string, at: number) =>
+  on.updateTable('vpn_gateways').set({ left_at: at }).where('run_id', '=', runId),
+)
 
 /** The other runs of the same name that have not left. */
-export async function listOtherRuns(queries: Queries, { name, runId }: GatewayRun): Promise<string[]> {
-  const rows = await db(queries)
-    .selectFrom('vpn_gateways')
-    .select('run_id')
-    .where('name', '=', name)
-    .where('run_id', '!=', runId)
-    .where('left_at', 'is', null)
-    .execute()
-  return rows.map(({ run_id }) => run_id)
-}
+export const listOtherRuns = readRows(
+  (on, { name, runId }: GatewayRun) =>
+    on
+      .selectFrom('vpn_gateways')
+      .select('run_id as runId')
+      .where('name', '=', name)
+      .where('run_id', '!=', runId)
+      .where('left_at', 'is', null),
+  (row) => row.runId,
+)
 
 /** The latest run of that name that has not left. */
-export function findRunning(queries: Queries, name: string): Promise<RunningGateway | undefined> {
-  return db(queries)
+export const findRunning = readRow((on, name: string) =>
+  on
     .selectFrom('vpn_gateways')
     .select(gateways.pick('address', 'startedAt'))
     .where('name', '=', name)
     .where('left_at', 'is', null)
     .orderBy('started_at', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-}
+    .limit(1),
+)
 
 /** The runs that have not left, or that have live sessions. */
 export const listWatched = readRows((on) =>
@@ -83,15 +76,19 @@ export const listWatched = readRows((on) =>
     .where((row) => row.or([row('left_at', 'is', null), row.exists(liveSessions(row))])),
 )
 
+const lockLastSeenAt = readRow(
+  (on, runId: string) =>
+    on
+      .selectFrom('vpn_gateways')
+      .select('last_seen_at as lastSeenAt')
+      .where('run_id', '=', runId)
+      .forUpdate(),
+  ({ lastSeenAt }) => lastSeenAt,
+)
+
 /** Locks a run, and returns whether it has sent no newer heartbeat. It cannot send one until the transaction has ended. */
 export async function lockSilent(tx: Tx, { runId, lastSeenAt }: WatchedRun): Promise<boolean> {
-  const row = await db(tx)
-    .selectFrom('vpn_gateways')
-    .select('last_seen_at')
-    .where('run_id', '=', runId)
-    .forUpdate()
-    .executeTakeFirst()
-  return row?.last_seen_at === lastSeenAt
+  return (await lockLastSeenAt(tx, runId)) === lastSeenAt
 }
 
 /**
@@ -112,11 +109,10 @@ export async function listGateways(queries: Queries, since: number): Promise<Gat
 }
 
 /** Deletes the runs that have left, have no live session, and were last seen before that time. */
-export async function deleteRuns(tx: Tx, before: number): Promise<void> {
-  await db(tx)
+export const deleteRuns = changeRows((on, before: number) =>
+  on
     .deleteFrom('vpn_gateways')
     .where('last_seen_at', '<', before)
     .where('left_at', 'is not', null)
-    .where((row) => row.not(row.exists(liveSessions(row))))
-    .execute()
-}
+    .where((row) => row.not(row.exists(liveSessions(row)))),
+)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
 import { formatCount } from '../../kernel/text.ts'
-import { runBatches, type Job } from '../../kernel/job.ts'
+import { batchJob, type Job } from '../../kernel/job.ts'
 import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { SESSION_EVENTS } from './model.ts'
@@ -73,9 +73,5 @@ export function sessionUpkeepJob(sessions: Sessions): Job {
 
 /** Deletes closed sessions and audit entries that are older than 90 days. */
 export function sessionPruneJob(sessions: Sessions, clock: Clock): Job {
-  return {
-    name: 'vpn-prune',
-    everyMs: HOUR,
-    run: (signal) => runBatches(signal, () => sessions.prune(clock.now() - KEEP_MS, BATCH)),
-  }
+  return batchJob('vpn-prune', HOUR, () => sessions.prune(clock.now() - KEEP_MS, BATCH))
 }

@@ -1,21 +1,14 @@
-import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formatIpv4 } from '../../kernel/addresses.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import type { EventSink } from '../../ports/events.ts'
-import {
-  END_REASONS,
-  type RegisteredSession,
-  type SessionRequest,
-  type SessionToken,
-} from '../../ports/session-registry.ts'
+import type { RegisteredSession, SessionRequest, SessionToken } from '../../ports/session-registry.ts'
 import { lockName, touchedLock } from '../../store/locking.ts'
-import type { Store, TouchedRow, Tx } from '../../store/store.ts'
+import type { ServiceDeps, TouchedRow, Tx } from '../../store/store.ts'
 import { appendAudit } from './audit.ts'
-import { auditFields, type SessionCloser } from './closing.ts'
+import { auditFields, closingOf, type SessionCloser } from './closing.ts'
 import type { GatewayRun } from './gateways.ts'
-import { type AuditEntry, END_CODES } from './model.ts'
+import type { AuditEntry } from './model.ts'
 import { countLiveOfUser, findLiveOfDevice, insertSession, setSessionToken } from './store.ts'
 
 /** What sessions need of the address pool. An address is one number of four bytes. */
@@ -34,10 +27,7 @@ export interface AddressLeases {
 }
 
 /** What the registry of a gateway needs of the rest of the platform. */
-export interface RegistryDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
+export interface RegistryDeps extends Pick<ServiceDeps, 'store' | 'clock' | 'logger'> {
   readonly events: EventSink<AuditEntry>
   readonly pool: AddressLeases
   /** How many live sessions a user may have. */
@@ -63,11 +53,7 @@ const USER_LIMIT_RETRY_SECONDS = 60
 // limit together.
 const CONCURRENT_REGISTRATIONS = 100
 
-const REPLACED = {
-  code: END_CODES.replaced,
-  reason: END_REASONS.device_reconnected,
-  decidedBy: 'elsewhere',
-} as const
+const REPLACED = closingOf('replaced', 'device_reconnected', 'elsewhere')
 
 /** Opens the sessions of one run of a gateway, each in one transaction. */
 export class Registrations {
@@ -149,7 +135,7 @@ export class Registrations {
   }
 
   async #sessionsLeft(tx: Tx, userId: string): Promise<number> {
-    return this.#deps.sessionsPerUser - (await countLiveOfUser(tx, userId))
+    return this.#deps.sessionsPerUser - ((await countLiveOfUser(tx, userId)) ?? 0)
   }
 
   /** Refuses a session above the limit of the user. The count is exact under the exclusive lock of the user. */

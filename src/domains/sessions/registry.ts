@@ -1,6 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts'
 import {
-  END_REASONS,
   INTERVALS_UNTIL_DEAD,
   type Refusal,
   type RegisteredSession,
@@ -12,21 +10,13 @@ import {
 } from '../../ports/session-registry.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import { SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { createLease, type Lease } from '../../store/work/lease.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
 import { appendAudit, auditCauseOf } from './audit.ts'
-import type { SessionCloser } from './closing.ts'
-import {
-  findRunning,
-  type GatewayRun,
-  listOtherRuns,
-  markLeft,
-  markSeen,
-  type RunningGateway,
-} from './gateways.ts'
-import { cleanPhrase, END_CODES } from './model.ts'
+import { closingOf, type SessionCloser } from './closing.ts'
+import { findRunning, type GatewayRun, listOtherRuns, markLeft, markSeen } from './gateways.ts'
+import { cleanPhrase } from './model.ts'
 import { RefusalLimit, type RefusalSummary } from './refusals.ts'
 import { Registrations, type RegistryDeps } from './registrations.ts'
 import { acknowledgeEnd, findSession, listPendingEnds, recordNews } from './store.ts'
@@ -42,16 +32,8 @@ export interface RegistryGateway {
 const MAX_ENDS = 1_000
 // Other writes run between two batches.
 const BATCH = 250
-const RESTARTED = {
-  code: END_CODES.goingAway,
-  reason: END_REASONS.gateway_restarted,
-  decidedBy: 'elsewhere',
-} as const
-const STOPPING = {
-  code: END_CODES.goingAway,
-  reason: END_REASONS.gateway_stopping,
-  decidedBy: 'gateway',
-} as const
+const RESTARTED = closingOf('goingAway', 'gateway_restarted', 'elsewhere')
+const STOPPING = closingOf('goingAway', 'gateway_stopping', 'gateway')
 
 /** The sessions of one run of a gateway, in the database. */
 export class StoreSessionRegistry implements SessionRegistry {
@@ -182,24 +164,18 @@ function refusalEntry(summary: RefusalSummary, gateway: string, at: number) {
   } as const
 }
 
-interface GatewayNameDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-}
-
 /**
  * The name of a gateway. At most one running gateway on a database has it, because a gateway that starts closes the
  * sessions of earlier runs of its name.
  */
 class GatewayName {
-  readonly #deps: GatewayNameDeps
+  readonly #deps: RegistryDeps
   readonly #name: string
   readonly #untilDeadMs: number
   readonly #lease: Lease
   #isLost = false
 
-  constructor(deps: GatewayNameDeps, { name, heartbeatMs }: { name: string; heartbeatMs: number }) {
+  constructor(deps: RegistryDeps, { name, heartbeatMs }: RegistryGateway) {
     this.#deps = deps
     this.#name = name
     this.#untilDeadMs = INTERVALS_UNTIL_DEAD * heartbeatMs
@@ -208,8 +184,7 @@ class GatewayName {
 
   /** Rejects with `gateway_name_in_use` while another gateway with the name is running. */
   async take(): Promise<void> {
-    if (await this.#lease.hold()) return
-    throw this.#inUse(await findRunning(this.#deps.store.read, this.#name))
+    if (!(await this.#lease.hold())) throw await this.#inUse()
   }
 
   /** Keeps the name. A gateway that was frozen may find that another one has it. */
@@ -227,7 +202,8 @@ class GatewayName {
     await this.#lease.release()
   }
 
-  #inUse(running: RunningGateway | undefined): AppError {
+  async #inUse(): Promise<AppError> {
+    const running = await findRunning(this.#deps.store.read, this.#name)
     const other = running
       ? `the gateway at ${running.address} since ${toRfc3339(running.startedAt)}`
       : 'another gateway'

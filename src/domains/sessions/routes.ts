@@ -43,7 +43,7 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       description: 'The live sessions of all gateways; with `state=closed` the closed ones.',
       access: SESSION_READERS,
       query: SessionQuery,
-      answers: { 200: { description: 'A page of sessions.', schema: SessionPage } },
+      answers: { 200: { description: 'A page of sessions.', schema: PageOf(SessionSchema) } },
       read: async ({ query }) => ok(encodePage(await sessions.list(query, parsePage(query)), encodeSession)),
     }),
     route({
@@ -86,7 +86,7 @@ export function sessionRoutes(sessions: Sessions): Route[] {
         'repeated refusals within a minute are one entry with their number.',
       access: SESSION_READERS,
       query: AuditQuery,
-      answers: { 200: { description: 'A page of the audit trail.', schema: AuditPage } },
+      answers: { 200: { description: 'A page of the audit trail.', schema: PageOf(AuditSchema) } },
       read: async ({ query }) => ok(encodePage(await sessions.audit(query, parsePage(query)), encodeAudit)),
     }),
   ]
@@ -135,8 +135,6 @@ const SessionSchema = Fields(
   { $id: 'VpnSession' },
 )
 
-const SessionPage = PageOf(SessionSchema)
-
 const SessionQuery = Fields({
   state: Type.Optional(OneOf(SESSION_STATES, 'Live sessions, or closed ones; `open` when left out.')),
   user: Type.Optional(UserId),
@@ -181,8 +179,6 @@ export const AuditSchema = Fields(
   },
   { $id: 'VpnAuditEntry' },
 )
-
-const AuditPage = PageOf(AuditSchema)
 
 const AuditQuery = Fields({
   event: Type.Optional(OneOf(AUDIT_EVENTS)),

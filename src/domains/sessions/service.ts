@@ -1,19 +1,16 @@
-import type { Clock } from '../../kernel/clock.ts'
-import { END_REASONS } from '../../ports/session-registry.ts'
-import { notFound } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
+import { requireFound } from '../../kernel/errors.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { DAY } from '../../kernel/time.ts'
-import type { Tx, Store } from '../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../store/store.ts'
 import { deleteAudit, listAudit, type AuditFilter } from './audit.ts'
-import { SessionCloser } from './closing.ts'
+import { closingOf, SessionCloser } from './closing.ts'
 import { deleteRuns, listGateways, listWatched, lockSilent, markLeft } from './gateways.ts'
 import { END_CODES, type AuditEntry, type Session, type Tunnels } from './model.ts'
 import type { RegistryDeps } from './registrations.ts'
 import { StoreSessionRegistry, type RegistryGateway } from './registry.ts'
 import { SilenceWatch, type WatchedRun } from './silence.ts'
 import {
-  countSessions,
+  countLive,
   deleteClosed,
   findSession,
   listLiveOfToken,
@@ -25,11 +22,7 @@ import {
 export type SessionDeps = RegistryDeps
 
 const MAX_TUNNELS = 2_000
-const BY_OPERATOR = {
-  code: END_CODES.byOperator,
-  reason: END_REASONS.by_operator,
-  decidedBy: 'elsewhere',
-} as const
+const BY_OPERATOR = closingOf('byOperator', 'by_operator', 'elsewhere')
 
 /** The sessions of all gateways. */
 export class Sessions {
@@ -58,8 +51,7 @@ export class Sessions {
    * stays as it is. Rejects with `session_not_found`.
    */
   async disconnect(tx: Tx, id: string, actor: string): Promise<void> {
-    const session = await findSession(tx, id)
-    if (!session) throw notFound('session', id)
+    const session = requireFound(await findSession(tx, id), 'session', id)
     if (!(await this.#closer.close(tx, session, { ...BY_OPERATOR, actor }))) return
     tx.afterCommit(() =>
       this.#deps.logger.info({ session_id: id, actor }, 'an operator disconnected a session'),
@@ -99,12 +91,12 @@ export class Sessions {
     const at = clock.now()
     const { items } = await listSessions(store.read, {}, { limit: MAX_TUNNELS })
     const gateways = await listGateways(store.read, at - DAY)
-    return { at, gateways, sessions: items, total: await countSessions(store.read) }
+    return { at, gateways, sessions: items, total: await this.countLive() }
   }
 
   /** How many sessions are live. */
-  countLive(): Promise<number> {
-    return countSessions(this.#deps.store.read)
+  async countLive(): Promise<number> {
+    return (await countLive(this.#deps.store.read)) ?? 0
   }
 
   /** Closes the sessions of dead gateways; returns how many. */
@@ -126,18 +118,11 @@ export class Sessions {
   }
 }
 
-interface DeadGatewaysDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
+interface DeadGatewaysDeps extends Pick<ServiceDeps, 'store' | 'clock' | 'logger'> {
   readonly closer: SessionCloser
 }
 
-const PRESUMED_DEAD = {
-  code: END_CODES.goingAway,
-  reason: END_REASONS.gateway_silent,
-  decidedBy: 'elsewhere',
-} as const
+const PRESUMED_DEAD = closingOf('goingAway', 'gateway_silent', 'elsewhere')
 
 /** Watches the gateways of all processes, and closes the sessions of dead gateways. */
 class DeadGateways {

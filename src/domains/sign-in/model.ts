@@ -43,14 +43,14 @@ export function isUnverified(claims: Claims, { userClaim }: ClaimRules): boolean
 /** What a person has to know of a text that is no name of a user: its length, and the characters that a name has not. */
 export function shapeOf(text: string): string {
   const foreign = [...new Set(text.replaceAll(new RegExp(`[${USER_NAME_CHARACTERS}]`, 'g'), ''))]
-  const shown = foreign.slice(0, 10).map((each) => JSON.stringify(each))
-  return `${text.length} characters${shown.length > 0 ? `, with ${shown.join(' ')}` : ''}`
+  const quoted = foreign.slice(0, 10).map((character) => JSON.stringify(character))
+  return `${text.length} characters${quoted.length > 0 ? `, with ${quoted.join(' ')}` : ''}`
 }
 
 /** The roles that the claims give, each once, in the order of the roles. */
 export function rolesOf(claims: Claims, { rolesClaim, roleMap }: ClaimRules): Role[] {
   const value = rolesClaim === undefined ? undefined : claimAt(claims, rolesClaim)
-  const texts = [value].flat().filter((each) => typeof each === 'string')
+  const texts = [value].flat().filter((text) => typeof text === 'string')
   return knownRoles(texts.flatMap((text) => rolesOfValue(text, roleMap)))
 }
 

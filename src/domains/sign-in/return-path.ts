@@ -1,4 +1,4 @@
-// It travels in the state, which is a part of an address.
+// The path is part of the state, which is part of an address.
 const LENGTH_LIMIT = 1_024
 // What a path and its query may consist of (RFC 3986, section 3), without a fragment, which the ticket takes.
 const CHARACTERS = /^\/[A-Za-z0-9\-._~[\]!$&'()*+,;=:@%/?]*$/

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { runBatches, type Job } from '../../kernel/job.ts'
+import { batchJob, type Job } from '../../kernel/job.ts'
 import { HOUR, MINUTE } from '../../kernel/time.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { PositionedLog } from '../../ports/events.ts'
@@ -48,12 +48,8 @@ const BATCH = 500
 
 /** Removes telemetry that was delivered more than an hour ago. */
 export function telemetryPruneJob(telemetry: Pick<Telemetry, 'prune'>, clock: Clock): Job {
-  return {
-    name: 'telemetry-prune',
-    everyMs: MINUTE,
-    run: (signal) =>
-      runBatches(signal, async () => (await telemetry.prune(clock.now() - KEEP_MS, BATCH)) > 0),
-  }
+  const pruneBatch = () => telemetry.prune(clock.now() - KEEP_MS, BATCH)
+  return batchJob('telemetry-prune', MINUTE, async () => (await pruneBatch()) > 0)
 }
 
 /** Ends the alert about refused telemetry also when nothing is sent. */

@@ -2,7 +2,7 @@ import type { AlertTable } from '../../kernel/alerts.ts'
 import { SECOND, isDueAt, DAY } from '../../kernel/time.ts'
 
 /** What an agent has measured. */
-export interface Item {
+export interface TelemetryItem {
   /** Epoch milliseconds, by the clock of the agent; the time of the request when the agent gives none. */
   readonly at: number
   readonly data: Readonly<Record<string, unknown>>

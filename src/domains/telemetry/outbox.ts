@@ -1,5 +1,4 @@
 import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, toCloudEvent } from '../../kernel/events.ts'
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
 import { storedTraceHeaders } from '../../kernel/trace.ts'
@@ -13,22 +12,22 @@ import type {
   Settlement,
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../store/store.ts'
 import { BATCH_BYTES, countWithin } from '../../store/pages.ts'
 import { waitForWriters } from '../../store/numbers.ts'
 import {
-  TELEMETRY_ALERTS,
+  agentOf,
+  coversAllAgents,
   eventIdOf,
   MAX_ITEMS,
   placeOf,
-  uploadOf,
-  agentOf,
-  coversAllAgents,
   subjectOf,
+  TELEMETRY_ALERTS,
+  uploadOf,
 } from './model.ts'
 import {
   findNewestBefore,
-  hasRefusedAgents,
+  findRefusedAgent,
   listPendingTelemetry,
   listUploadsFrom,
   lockPendingTelemetry,
@@ -42,16 +41,13 @@ import {
   type UploadSize,
 } from './store.ts'
 
-export interface TelemetryOutboxDeps {
-  readonly store: Store
-  readonly clock: Clock
+export interface TelemetryOutboxDeps extends Pick<ServiceDeps, 'store' | 'clock'> {
   readonly alerts: RecoverableAlerts
   readonly deadLetters: DeadLetters
 }
 
 const SOURCE = '/platform/telemetry'
 const REASON_LENGTH = 500
-const EVER = { after: 0, until: Number.MAX_SAFE_INTEGER }
 
 /**
  * Provides each item of the uploads as one event. An item that the bus refuses for good becomes a dead message, or waits
@@ -145,7 +141,8 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
     delivered: readonly OutboxMessage[],
     refused: readonly OutboxMessage[],
   ): Promise<void> {
-    if (await hasRefusedAgents(tx, EVER)) await markRefusedAgents(tx, agentsOf(delivered), null)
+    if (await findRefusedAgent(tx, 0, Number.MAX_SAFE_INTEGER))
+      await markRefusedAgents(tx, agentsOf(delivered), null)
     await markRefusedAgents(tx, agentsOf(refused), this.#deps.clock.now())
     if (delivered.length > 0) await this.#endAlert(tx)
   }
@@ -153,7 +150,7 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
   /** Ends the alert when no item was refused for a day. */
   async #endAlert(tx: Tx): Promise<void> {
     const now = this.#deps.clock.now()
-    if (await hasRefusedAgents(tx, { after: now - DAY, until: now })) return
+    if (await findRefusedAgent(tx, now - DAY, now)) return
     await this.#deps.alerts.recoverIfRaised(tx, ACCEPTED_AGAIN)
   }
 
@@ -169,12 +166,9 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
     for (const each of partial)
       if (sentOf(each) > each.sent) await markTelemetrySent(tx, each.seq, sentOf(each))
     if (done.length === 0) return
-    await markTelemetryDelivered(
-      tx,
-      done.map(({ seq }) => seq),
-      this.#deps.clock.now(),
-    )
-    await subtractFromTotals(tx, { items: sum(done, 'items'), bytes: sum(done, 'bytes') })
+    const seqs = done.map(({ seq }) => seq)
+    await markTelemetryDelivered(tx, seqs, this.#deps.clock.now())
+    await subtractFromTotals(tx, sum(done, 'items'), sum(done, 'bytes'), 0)
   }
 }
 
@@ -216,12 +210,8 @@ function messagesOf(
 
 function eventsOf(upload: StoredUpload, from: number): PositionedEvent[] {
   const { afterMessage } = upload
-  return messagesOf(upload, from).map(({ seq: place, subject, payload }) => ({
-    place,
-    subject,
-    payload,
-    afterMessage,
-  }))
+  const messages = messagesOf(upload, from)
+  return messages.map(({ seq: place, subject, payload }) => ({ place, subject, payload, afterMessage }))
 }
 
 /**

@@ -6,7 +6,7 @@ import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage, TimedPageQuery, PageOf } from '../../wire/page.ts'
 import { ok, type Route, routeOf } from '../../wire/route.ts'
 import { Fields, Text, Timestamp } from '../../wire/schemas.ts'
-import { MAX_ITEMS, MAX_EVENT_BYTES, type Item, type Upload } from './model.ts'
+import { MAX_ITEMS, MAX_EVENT_BYTES, type TelemetryItem, type Upload } from './model.ts'
 import type { Telemetry } from './service.ts'
 import { agentRow } from './store.ts'
 
@@ -52,7 +52,7 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
       summary: 'List agents, newest first by their first item',
       access: TELEMETRY_READERS,
       query: Fields(TimedPageQuery),
-      answers: { 200: { description: 'A page of agents.', schema: AgentPage } },
+      answers: { 200: { description: 'A page of agents.', schema: PageOf(AgentSchema) } },
       read: async ({ query }) => ok(encodePage(await telemetry.listAgents(parsePage(query)), encodeAgent)),
     }),
     route({
@@ -121,7 +121,6 @@ const AGENT_FIELDS = {
 
 const AgentSchema = Fields(AGENT_FIELDS, { $id: 'TelemetryAgent' })
 const AgentWithItem = Fields({ ...AGENT_FIELDS, last_item: ItemSchema })
-const AgentPage = PageOf(AgentSchema)
 // Any text is accepted: an id that no agent can have gets agent_not_found, not a validation error.
 const AgentParams = Fields({ agent_id: Text({ minLength: 1, maxLength: 1_024 }) })
 
@@ -137,7 +136,7 @@ export function parseUpload(body: Static<typeof UploadBody>, now: number): Uploa
   const items = itemsOf(body, now)
   const lines = items.map((item) => encodeEvent({ agentId, ...item, data: textOf(item) }))
   const content = lines.join('\n')
-  const last = items.at(-1) as Item
+  const last = items.at(-1) as TelemetryItem
   lines.forEach(requireSize)
   return {
     agentId,
@@ -148,7 +147,7 @@ export function parseUpload(body: Static<typeof UploadBody>, now: number): Uploa
   }
 }
 
-function itemsOf({ at, data, items }: Static<typeof UploadBody>, now: number): Item[] {
+function itemsOf({ at, data, items }: Static<typeof UploadBody>, now: number): TelemetryItem[] {
   if (items === undefined) {
     if (data === undefined) throw invalidField('data', 'needed_without_items')
     return [{ at: timeOf('at', at, now), data }]
@@ -162,7 +161,7 @@ function timeOf(path: string, text: string | undefined, now: number): number {
   return text === undefined ? now : parseTime(path, text)
 }
 
-function textOf({ data }: Item): JsonText {
+function textOf({ data }: TelemetryItem): JsonText {
   return new JsonText(JSON.stringify(data))
 }
 

@@ -1,35 +1,29 @@
 import type { RawBuilder } from 'kysely'
-import type { Clock } from '../../kernel/clock.ts'
-import { AppError, notFound } from '../../kernel/errors.ts'
+import { AppError, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { JsonText } from '../../kernel/text.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { storedTrace } from '../../kernel/trace.ts'
 import type { Delivery } from '../../ports/outbox.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../store/store.ts'
 import { bucketSize, MAX_AGENTS, MAX_PENDING_BYTES, takeTokens, type Agent, type Upload } from './model.ts'
 import {
   addToTotals,
   deleteDeliveredTelemetry,
   deleteSilentAgents,
-  findStoredAgent,
-  insertStoredAgent,
+  findAgent,
+  insertAgent,
   insertionAfter,
   listAgents,
-  lockStoredAgent,
+  lockAgent,
   readTotals,
   subtractFromTotals,
-  updateStoredAgent,
+  updateAgent,
 } from './store.ts'
 
 /** What the telemetry domain needs of the rest of the platform. */
-export interface TelemetryDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
+export interface TelemetryDeps extends ServiceDeps {
   readonly delivery: Pick<Delivery, 'wake'>
   /** The number of the newest message. */
   readonly newestMessage: RawBuilder<number>
@@ -85,16 +79,16 @@ export class Telemetry {
     const agents = await this.#addToTotals(tx, upload, isNew)
     // After the update of the totals, which locks their row: so uploads are numbered in the order of the commits, and
     // each one reads a message that is not older than that of the one before.
-    await this.#insertUpload(tx, rowOf(upload, actor, at))
+    const { agentId, items, bytes, content } = upload
+    const row = { id: newId(), agentId, items, bytes, content, trace: storedTrace() }
+    await this.#insertUpload(tx, { ...row, sent: 0, acceptedAt: at, acceptedBy: actor, deliveredAt: null })
     if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents, upload.agentId)
     tx.afterCommit(() => this.#record(upload, actor))
   }
 
   /** Rejects with `agent_not_found`. */
   async getAgent(agentId: string): Promise<Agent & { lastItem: JsonText }> {
-    const agent = await findStoredAgent(this.#deps.store.read, agentId)
-    if (!agent) throw notFound('agent', agentId)
-    return agent
+    return requireFound(await findAgent(this.#deps.store.read, agentId), 'agent', agentId)
   }
 
   /** Newest first, by their first item. */
@@ -124,7 +118,7 @@ export class Telemetry {
   /** Returns whether the agent is new. */
   async #updateAgent(tx: Tx, upload: Upload, at: number): Promise<boolean> {
     const { agentId } = upload
-    const known = await lockStoredAgent(tx, agentId)
+    const known = await lockAgent(tx, agentId)
     const { firstAt = at, items = 0, bucketFullAt: fullAt = 0 } = known ?? {}
     const agent = {
       agentId,
@@ -135,9 +129,9 @@ export class Telemetry {
       lastItem: new JsonText(upload.lastItem),
       refusedAt: null,
     }
-    if (known) await updateStoredAgent(tx, agent)
+    if (known) await updateAgent(tx, agent)
     // Another transaction has added the agent: now its row can be locked.
-    else if (!(await insertStoredAgent(tx, agent))) return this.#updateAgent(tx, upload, at)
+    else if (!(await insertAgent(tx, agent))) return this.#updateAgent(tx, upload, at)
     return known === undefined
   }
 
@@ -158,7 +152,7 @@ export class Telemetry {
   }
 
   async #forget(tx: Tx, count: number, sender: string): Promise<void> {
-    await subtractFromTotals(tx, { agents: await deleteSilentAgents(tx, count, sender) })
+    await subtractFromTotals(tx, 0, 0, await deleteSilentAgents(tx, count, sender))
   }
 
   #refusePending(upload: Upload, pendingBytes: number): AppError {
@@ -190,19 +184,4 @@ function rateMessage(items: number, perSecond: number): string {
   const limit = `An agent may send ${perSecond} items a second, and ${atOnce} at once; none of these items was accepted.`
   // Waiting, as `Retry-After` suggests, does not help here.
   return items > atOnce ? `${limit} A batch of ${items} never fits: send ${atOnce} at most.` : limit
-}
-
-function rowOf({ agentId, items, bytes, content }: Upload, acceptedBy: string, acceptedAt: number) {
-  return {
-    id: newId(),
-    agentId,
-    items,
-    bytes,
-    sent: 0,
-    acceptedAt,
-    acceptedBy,
-    deliveredAt: null,
-    content,
-    trace: storedTrace(),
-  }
 }

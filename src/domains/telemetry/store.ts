@@ -1,16 +1,16 @@
 import { sql, type RawBuilder } from 'kysely'
 import { newId } from '../../kernel/ids.ts'
-import type { JsonText } from '../../kernel/text.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { touchedRow } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbers.ts'
 import { BATCH_BYTES, countWithin } from '../../store/pages.ts'
 import type { Queries, TouchedRow, Tx } from '../../store/store.ts'
-import type { Agent } from './model.ts'
-import { agents, db, pages, totals, uploads, readRow, readRows, changeRow, changeRows } from './tables.ts'
+import { agents, totals, uploads, changeRow, changeRows, db, pages, readRow, readRows } from './tables.ts'
 
 type Totals = RowOf<typeof totals>
-const anyRefused = readRow((on, { after, until }: { after: number; until: number }) =>
+
+/** An agent whose telemetry the bus has refused in that time, and taken none of it since. */
+export const findRefusedAgent = readRow((on, after: number, until: number) =>
   on
     .selectFrom('telemetry_agents')
     .select('seq')
@@ -19,14 +19,16 @@ const anyRefused = readRow((on, { after, until }: { after: number; until: number
     .limit(1),
 )
 
-const findAgent = readRow((on, agentId: string) =>
-  on
-    .selectFrom('telemetry_agents')
-    .select(agents.pick('agentId', 'firstAt', 'lastAt', 'items', 'lastItem'))
-    .where('agent_id', '=', agentId),
+export const findAgent = readRow(
+  (on, agentId: string) =>
+    on
+      .selectFrom('telemetry_agents')
+      .select(agents.pick('agentId', 'firstAt', 'lastAt', 'items', 'lastItem'))
+      .where('agent_id', '=', agentId),
+  agents.decode,
 )
 
-const readTotalsRow = readRow((on) => on.selectFrom('telemetry_totals').select(totals.all))
+const findTotals = readRow((on) => on.selectFrom('telemetry_totals').select(totals.all))
 
 interface Addition {
   readonly items: number
@@ -36,20 +38,24 @@ interface Addition {
   readonly maxBytes: number
 }
 
-const addTotals = readRow((on, addition: Addition) =>
-  on
-    .updateTable('telemetry_totals')
-    .set((row) => ({
-      pending_items: row('pending_items', '+', addition.items),
-      pending_bytes: row('pending_bytes', '+', addition.bytes),
-      agents: row('agents', '+', addition.agents),
-    }))
-    .where((row) => row(row('pending_items', '+', addition.items), '<=', addition.maxItems))
-    .where((row) => row(row('pending_bytes', '+', addition.bytes), '<=', addition.maxBytes))
-    .returning('agents'),
+/** Adds to the totals unless a maximum is exceeded; returns the number of agents, or undefined. */
+export const addToTotals = readRow(
+  (on, addition: Addition) =>
+    on
+      .updateTable('telemetry_totals')
+      .set((row) => ({
+        pending_items: row('pending_items', '+', addition.items),
+        pending_bytes: row('pending_bytes', '+', addition.bytes),
+        agents: row('agents', '+', addition.agents),
+      }))
+      .where((row) => row(row('pending_items', '+', addition.items), '<=', addition.maxItems))
+      .where((row) => row(row('pending_bytes', '+', addition.bytes), '<=', addition.maxBytes))
+      .returning('agents'),
+  (row) => row.agents,
 )
 
-const subtractTotals = changeRows((on, items: number, bytes: number, agents: number) =>
+/** Subtracts from the totals. */
+export const subtractFromTotals = changeRows((on, items: number, bytes: number, agents: number) =>
   on.updateTable('telemetry_totals').set((row) => ({
     pending_items: row('pending_items', '-', items),
     pending_bytes: row('pending_bytes', '-', bytes),
@@ -57,7 +63,7 @@ const subtractTotals = changeRows((on, items: number, bytes: number, agents: num
   })),
 )
 
-const raiseRemoved = changeRows((on, seq: number) =>
+const raiseRemovedUpTo = changeRows((on, seq: number) =>
   on.updateTable('telemetry_totals').set({ removed_up_to: seq }).where('removed_up_to', '<', seq),
 )
 
@@ -70,35 +76,20 @@ type NewUpload = Omit<NewRowOf<typeof uploads>, 'afterMessage'>
 export function insertionAfter(newestMessage: RawBuilder<number>) {
   return changeRows((on, upload: NewUpload) =>
     on.insertInto('telemetry_uploads').values({
-      ...uploads.set(
-        upload,
-        'id',
-        'agentId',
-        'items',
-        'bytes',
-        'sent',
-        'acceptedAt',
-        'acceptedBy',
-        'deliveredAt',
-        'content',
-        'trace',
-      ),
+      ...uploads.setExcept(upload, 'afterMessage'),
       after_message: newestMessage,
     }),
   )
 }
 
-const newest = readRow((on) =>
-  on.selectFrom('telemetry_uploads').select('seq').orderBy('seq', 'desc').limit(1),
+/** The number of the newest upload. */
+const findNewestNumber = readRow(
+  (on) => on.selectFrom('telemetry_uploads').select('seq').orderBy('seq', 'desc').limit(1),
+  ({ seq }) => seq,
 )
 
 /** An upload without its content. */
-export interface UploadSize {
-  readonly seq: number
-  readonly items: number
-  readonly bytes: number
-  readonly sent: number
-}
+export type UploadSize = Pick<RowOf<typeof uploads>, 'seq' | 'items' | 'bytes' | 'sent'>
 
 /** The columns of an upload from which its events are created. */
 export type StoredUpload = Omit<RowOf<typeof uploads>, 'items' | 'bytes' | 'deliveredAt' | 'acceptedBy'>
@@ -110,7 +101,7 @@ export function agentRow(agentId: string): TouchedRow {
 
 // Transactions of one agent run one after the other, so its uploads are numbered in the order of their commits.
 /** The agent, locked until the end of the transaction; undefined for a new one. */
-export const lockStoredAgent = readRow((on, agentId: string) =>
+export const lockAgent = readRow((on, agentId: string) =>
   on
     .selectFrom('telemetry_agents')
     .select(agents.except('lastItem'))
@@ -119,26 +110,19 @@ export const lockStoredAgent = readRow((on, agentId: string) =>
 )
 
 /** `false` when another transaction has added it. */
-export const insertStoredAgent = changeRow((on, agent: NewRowOf<typeof agents>) =>
+export const insertAgent = changeRow((on, agent: NewRowOf<typeof agents>) =>
   on
     .insertInto('telemetry_agents')
     .values(agents.values(agent))
     .onConflict((conflict) => conflict.column('agent_id').doNothing()),
 )
 
-export const updateStoredAgent = changeRows((on, agent: NewRowOf<typeof agents>) =>
+export const updateAgent = changeRows((on, agent: NewRowOf<typeof agents>) =>
   on
     .updateTable('telemetry_agents')
     .set(agents.set(agent, 'lastAt', 'items', 'bucketFullAt', 'lastItem'))
     .where('agent_id', '=', agent.agentId),
 )
-
-export function findStoredAgent(
-  queries: Queries,
-  agentId: string,
-): Promise<(Agent & { lastItem: JsonText }) | undefined> {
-  return findAgent(queries, agentId).then((row) => row && agents.decode(row))
-}
 
 /** Newest first, by their first item. */
 export const listAgents = pages(
@@ -147,14 +131,6 @@ export const listAgents = pages(
     on.selectFrom('telemetry_agents').select(agents.pick('seq', 'agentId', 'firstAt', 'lastAt', 'items')),
   {},
 )
-
-/** Whether the bus has refused telemetry of an agent in that time, and taken none of it since. */
-export async function hasRefusedAgents(
-  queries: Queries,
-  time: { readonly after: number; readonly until: number },
-): Promise<boolean> {
-  return (await anyRefused(queries, time)) !== undefined
-}
 
 /** Records when the bus has refused telemetry of these agents; null for a bus that takes it. */
 export async function markRefusedAgents(
@@ -196,21 +172,9 @@ export async function deleteSilentAgents(tx: Tx, count: number, sender: string):
 }
 
 export async function readTotals(queries: Queries): Promise<Totals> {
-  const row = await readTotalsRow(queries)
+  const row = await findTotals(queries)
   if (!row) throw new Error('the table telemetry_totals is empty; restore its row from a backup')
   return row
-}
-
-/** Adds to the totals unless a maximum is exceeded; returns the number of agents, or undefined. */
-export async function addToTotals(tx: Tx, addition: Addition): Promise<number | undefined> {
-  return (await addTotals(tx, addition))?.agents
-}
-
-export async function subtractFromTotals(
-  tx: Tx,
-  { items = 0, bytes = 0, agents: count = 0 }: { items?: number; bytes?: number; agents?: number },
-): Promise<void> {
-  await subtractTotals(tx, items, bytes, count)
 }
 
 // An installation accepts far fewer uploads in a millisecond. The places of the items, 512 for each upload, stay below 2^53
@@ -222,8 +186,7 @@ const NUMBERS_PER_MS = 4
  * the live stream. Without a sequence, a delivered upload without items has the number.
  */
 export async function continueUploadNumbers(tx: Tx, now: number): Promise<void> {
-  const last = (await newest(tx))?.seq ?? 0
-  const seq = numberAfterRestore(last, NUMBERS_PER_MS, now)
+  const seq = numberAfterRestore((await findNewestNumber(tx)) ?? 0, NUMBERS_PER_MS, now)
   await continueAfter(tx, 'telemetry_uploads', seq, async () => {
     // A backup of an older release has no `after_message`; without it the upload comes before all messages.
     await sql`
@@ -317,19 +280,19 @@ export const findNewestBefore = readRow((on, message: number) =>
  * number of the next one is derived from it.
  */
 export async function deleteDeliveredTelemetry(tx: Tx, before: number, limit: number): Promise<number> {
-  const last = await newest(tx)
-  if (!last) return 0
+  const newest = await findNewestNumber(tx)
+  if (newest === undefined) return 0
   const rows = await db(tx)
     .selectFrom('telemetry_uploads')
     .select(['seq', 'bytes'])
     .where('delivered_at', '<', before)
-    .where('seq', '<', last.seq)
+    .where('seq', '<', newest)
     .orderBy('delivered_at')
     .limit(limit)
     .execute()
   const seqs = rows.slice(0, countWithin(rows, BATCH_BYTES)).map(({ seq }) => seq)
   if (seqs.length === 0) return 0
   await db(tx).deleteFrom('telemetry_uploads').where('seq', 'in', seqs).execute()
-  await raiseRemoved(tx, Math.max(...seqs))
+  await raiseRemovedUpTo(tx, Math.max(...seqs))
   return seqs.length
 }

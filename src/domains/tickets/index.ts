@@ -1,10 +1,8 @@
 import { ROLES } from '../../kernel/identity.ts'
-import { countJob, type Job } from '../../kernel/job.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
+import { countJob } from '../../kernel/job.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { TICKET_EVENTS, TICKET_LEVELS } from './model.ts'
-import { TICKET_ERRORS, ticketRoutes } from './routes.ts'
-import { encodeTicketDetails, TicketDetailsSchema } from './schemas.ts'
+import { encodeTicketDetails, TICKET_ERRORS, TicketDetailsSchema, ticketRoutes } from './routes.ts'
 import { Tickets, type TicketDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -22,22 +20,18 @@ export const ticketsDomain = defineDomain({
   encodeEvent: encodeTicketDetails,
   create: (deps: TicketDeps) => {
     const tickets = new Tickets(deps)
+    const countTickets = countJob(deps.metrics, {
+      name: 'ticket-count',
+      gauge: { name: 'tickets_unclosed', help: 'Tickets that are not closed, by level, counted every 30 s.' },
+      label: 'level',
+      values: TICKET_LEVELS,
+      count: async () =>
+        (await tickets.countUnclosed()).map(({ level, tickets: count }) => [level, count] as const),
+    })
     return {
       tickets,
       routes: ticketRoutes(tickets),
-      jobs: { api: [ticketCountJob(tickets, deps.metrics)] },
+      jobs: { api: [countTickets] },
     } satisfies DomainParts & { tickets: Tickets }
   },
 })
-
-/** Updates the gauge of tickets. */
-function ticketCountJob(tickets: Tickets, metrics: Metrics): Job {
-  return countJob(metrics, {
-    name: 'ticket-count',
-    gauge: { name: 'tickets_unclosed', help: 'Tickets that are not closed, by level, counted every 30 s.' },
-    label: 'level',
-    values: TICKET_LEVELS,
-    count: async () =>
-      (await tickets.countUnclosed()).map(({ level, tickets: count }) => [level, count] as const),
-  })
-}

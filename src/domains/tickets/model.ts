@@ -64,11 +64,7 @@ export interface NewTicket {
 }
 
 /** What a client sends to change a ticket; a field that is left out keeps its value. */
-export interface TicketEdit {
-  readonly status?: TicketStatus
-  readonly level?: TicketLevel
-  readonly title?: string
-  readonly assignee?: string | null
+export interface TicketEdit extends Partial<Pick<Ticket, 'status' | 'level' | 'title' | 'assignee'>> {
   readonly comment?: string
 }
 
@@ -105,28 +101,12 @@ export function newTicket(wanted: NewTicket, id: string, createdBy: string, at: 
   }
 }
 
-/** The changes that the history records for the creation of a ticket. */
-export function creationChanges({ status, level, title, source, assignee }: Ticket): FieldChanges {
-  return {
-    status: [null, status],
-    level: [null, level],
-    title: [null, title],
-    ...(source !== null && { source: [null, source] }),
-    ...(assignee !== null && { assignee: [null, assignee] }),
-  }
-}
+const RECORDED_FIELDS = ['status', 'level', 'title', 'source', 'assignee'] as const
 
-const EDITABLE = ['status', 'level', 'title', 'assignee'] as const
-
-/** What an edit changes; a field that already has the value is not part of it. */
-export function changesOf(ticket: Ticket, edit: TicketEdit): FieldChanges {
-  const changes: Record<string, readonly [string | null, string | null]> = {}
-  for (const field of EDITABLE) {
-    const to = edit[field]
-    if (to !== undefined && to !== ticket[field]) changes[field] = [ticket[field], to]
-  }
-  if (edit.comment !== undefined) changes['comment'] = [null, edit.comment]
-  return changes
+/** The recorded fields that have another value after a change; all that have one if it is the creation. */
+export function changesOf(before: Ticket | undefined, after: Ticket): FieldChanges {
+  const values = RECORDED_FIELDS.map((field) => [field, [before?.[field] ?? null, after[field]]] as const)
+  return Object.fromEntries(values.filter(([, [from, to]]) => from !== to))
 }
 
 /** docs/specification.md, Limits */
@@ -143,35 +123,23 @@ export function mentionedNames(text: string): readonly string[] {
   return [...new Set(names.flatMap((name) => [name, name.replace(/(?<![.-])[.-]+$/, '')]))].filter(isUserName)
 }
 
-export function isEmpty(changes: FieldChanges): boolean {
-  return Object.keys(changes).length === 0
-}
-
 /** The ticket after an edit whose move, if it has one, is one of {@link TICKET_MOVES}. */
-export function applyEdit<T extends Ticket>(ticket: T, edit: TicketEdit, at: number): T {
-  const { title = ticket.title, level = ticket.level, assignee = ticket.assignee, comment } = edit
+export function applyEdit<T extends Ticket>(ticket: T, { comment, ...fields }: TicketEdit, at: number): T {
+  const { status = ticket.status } = fields
   return {
-    ...withStatus(ticket, edit.status ?? ticket.status, at),
-    title,
-    level,
-    assignee,
+    ...ticket,
+    ...fields,
+    ...(status !== ticket.status && statusTimes(ticket, status, at)),
     commentCount: ticket.commentCount + (comment === undefined ? 0 : 1),
     updatedAt: at,
     version: ticket.version + 1,
   }
 }
 
-const STATUS_TIMES: Readonly<
-  Record<TicketStatus, (ticket: Ticket, at: number) => Pick<Ticket, 'resolvedAt' | 'closedAt'>>
-> = {
-  open: () => ({ resolvedAt: null, closedAt: null }),
-  in_progress: () => ({ resolvedAt: null, closedAt: null }),
-  resolved: (_, at) => ({ resolvedAt: at, closedAt: null }),
-  closed: ({ resolvedAt }, at) => ({ resolvedAt, closedAt: at }),
-}
-
-function withStatus<T extends Ticket>(ticket: T, to: TicketStatus, at: number): T {
-  return to === ticket.status ? ticket : { ...ticket, status: to, ...STATUS_TIMES[to](ticket, at) }
+/** When a ticket that moves to this status was resolved, and closed. */
+function statusTimes({ resolvedAt }: Ticket, status: TicketStatus, at: number) {
+  if (status === 'closed') return { resolvedAt, closedAt: at }
+  return { resolvedAt: status === 'resolved' ? at : null, closedAt: null }
 }
 
 /** docs/specification.md, Events */
@@ -185,15 +153,8 @@ const EVENT_COMMENT_BYTES = 512 * 1024
 
 /** The ticket with as many of its newest comments as fit into an event. */
 export function eventData(ticket: TicketDetails): TicketDetails {
-  return { ...ticket, comments: newestComments(ticket.comments, EVENT_COMMENT_BYTES) }
-}
-
-function newestComments(comments: readonly Comment[], limitBytes: number): readonly Comment[] {
   let bytes = 0
-  const firstKept = comments.findLastIndex((comment) => (bytes += jsonBytes(comment)) > limitBytes) + 1
-  return comments.slice(firstKept)
-}
-
-function jsonBytes(comment: Comment): number {
-  return Buffer.byteLength(JSON.stringify(comment))
+  const isOneTooMany = (comment: Comment) =>
+    (bytes += Buffer.byteLength(JSON.stringify(comment))) > EVENT_COMMENT_BYTES
+  return { ...ticket, comments: ticket.comments.slice(ticket.comments.findLastIndex(isOneTooMany) + 1) }
 }

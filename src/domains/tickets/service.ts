@@ -1,21 +1,17 @@
-import type { Clock } from '../../kernel/clock.ts'
 import { invalidField, requireMove, requireFound, requireVersion } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
-import { readsAside, type Queries, type Store, type Tx } from '../../store/store.ts'
+import { readsAside, type Queries, type ServiceDeps, type Tx } from '../../store/store.ts'
 import {
-  eventData,
-  TICKET_EVENTS,
   applyEdit,
   changesOf,
-  creationChanges,
-  isEmpty,
+  eventData,
   mentionedNames,
   newTicket,
   SHOWN_COMMENTS,
+  TICKET_EVENTS,
   TICKET_LEVELS,
   TICKET_MOVES,
   type Comment,
@@ -42,14 +38,11 @@ import {
   takeDedupKey,
   updateTicket,
   type TicketFilter,
+  type DescribedTicket,
 } from './store.ts'
 
 /** What the ticket domain needs of the rest of the platform. */
-export interface TicketDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
+export interface TicketDeps extends ServiceDeps {
   readonly events: EventSink<TicketDetails>
   /** Whether a user has this id. */
   readonly userExists: (queries: Queries, userId: string) => Promise<boolean>
@@ -90,7 +83,7 @@ export class Tickets {
     const ticket = newTicket(wanted, newId(), actor, this.#deps.clock.now())
     const holder = await this.#takeKey(tx, ticket)
     if (holder) return { ticket: holder, outcome: 'unchanged' }
-    const changes = creationChanges(ticket)
+    const changes = changesOf(undefined, ticket)
     await this.#requireUser(tx, changes)
     await insertTicket(tx, ticket)
     return { ticket: await this.#record(tx, 'created', ticket, { actor, changes }), outcome: 'created' }
@@ -104,7 +97,8 @@ export class Tickets {
   /** Newest first. */
   list(filter: TicketFilter, page: PageRequest): Promise<Page<Ticket>> {
     const { store } = this.#deps
-    return listTickets(filter.text === undefined ? store.read : readsAside(store), filter, page)
+    const reads = filter.text === undefined ? store.read : readsAside(store)
+    return listTickets(reads, withoutOverlap(filter), page)
   }
 
   /** Every change, oldest first, starting with the creation. Rejects with `ticket_not_found`. */
@@ -135,11 +129,14 @@ export class Tickets {
   ): Promise<TicketDetails> {
     const ticket = requireFound(await lockTicket(tx, id), 'ticket', id)
     requireVersion(ticket.version, expectedVersions, 'ticket')
-    const changes = changesOf(ticket, edit)
-    if (isEmpty(changes)) return withComments(tx, ticket)
-    if (changes['status']) requireMove('A ticket', TICKET_MOVES, ticket.status, edit.status ?? ticket.status)
-    await this.#requireUser(tx, changes)
     const next = applyEdit(ticket, edit, this.#deps.clock.now())
+    const changes = {
+      ...changesOf(ticket, next),
+      ...(edit.comment !== undefined && { comment: [null, edit.comment] as const }),
+    }
+    if (Object.keys(changes).length === 0) return withComments(tx, ticket)
+    if (next.status !== ticket.status) requireMove('A ticket', TICKET_MOVES, ticket.status, next.status)
+    await this.#requireUser(tx, changes)
     await updateTicket(tx, next)
     await holdKey(tx, ticket, next)
     await this.#recordMentions(tx, id, edit)
@@ -182,11 +179,13 @@ export class Tickets {
   async #record(
     tx: Tx,
     event: keyof typeof TICKET_EVENTS,
-    ticket: Omit<TicketDetails, 'comments'>,
+    ticket: DescribedTicket,
     { actor, changes }: Pick<TicketChange, 'actor' | 'changes'>,
   ): Promise<TicketDetails> {
     const { id: ticketId, updatedAt: at } = ticket
-    await insertTicketChange(tx, { id: newId(), ticketId, at, actor, changes })
+    const { comment, ...others } = changes
+    const text = comment?.[1] ?? null
+    await insertTicketChange(tx, { id: newId(), ticketId, at, actor, changes: others, comment: text })
     const details = await withComments(tx, ticket)
     const type = TICKET_EVENTS[event]
     await this.#deps.events.append(tx, { type, subject: ticketId, data: eventData(details) })
@@ -200,10 +199,7 @@ export class Tickets {
   }
 }
 
-async function withComments(
-  queries: Queries,
-  ticket: Omit<TicketDetails, 'comments'>,
-): Promise<TicketDetails> {
+async function withComments(queries: Queries, ticket: DescribedTicket): Promise<TicketDetails> {
   if (ticket.commentCount === 0) return { ...ticket, comments: [] }
   const { items } = await listComments(queries, { ticketId: ticket.id }, { limit: SHOWN_COMMENTS })
   return { ...ticket, comments: items.toReversed() }
@@ -214,4 +210,11 @@ async function holdKey(tx: Tx, { id, dedupKey, status: before }: Ticket, { statu
   if (dedupKey === null || (before === 'closed') === (status === 'closed')) return
   if (status === 'closed') await releaseDedupKey(tx, dedupKey, id)
   else await takeDedupKey(tx, dedupKey, id)
+}
+
+/** The filter without the statuses that `unclosed` includes: no ticket may have two statuses of it. */
+function withoutOverlap(filter: TicketFilter): TicketFilter {
+  const { status } = filter
+  if (typeof status !== 'object' || !status.includes('unclosed')) return filter
+  return { ...filter, status: status.filter((each) => each === 'unclosed' || each === 'closed') }
 }

@@ -1,16 +1,32 @@
 import { sql } from 'kysely'
-import type { PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains, eachStatus, sizeOf } from '../../store/pages.ts'
-import type { Queries, Reads, Tx } from '../../store/store.ts'
+import { contains, sizeOf, type ListFilter } from '../../store/pages.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import type { Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
-import { db, pages, ticketChanges, tickets, readRow, changeRow, changeRows, lockable } from './tables.ts'
+import { ticketChanges, tickets, changeRow, changeRows, db, lockable, pages, readRow } from './tables.ts'
 
 /** A ticket with its description, without its comments, which are separate rows. */
-type TicketRow = Omit<TicketDetails, 'comments'>
+export type DescribedTicket = Omit<TicketDetails, 'comments'>
 
-const insertChange = changeRows((on, row: NewRowOf<typeof ticketChanges>) =>
-  on.insertInto('ticket_changes').values(ticketChanges.values(row)),
+export const insertTicket = changeRows((on, ticket: DescribedTicket) =>
+  on.insertInto('tickets').values(tickets.values(ticket)),
+)
+
+/** Finds a ticket and locks it until the end of the transaction. */
+export const [findTicket, lockTicket] = lockable((on, id: string) =>
+  on.selectFrom('tickets').select(tickets.except('seq')).where('id', '=', id),
+)
+
+/** Writes a changed ticket; the transaction must have locked it. */
+export const updateTicket = changeRows((on, ticket: Ticket) =>
+  on
+    .updateTable('tickets')
+    .set(tickets.setExcept(ticket, 'id', 'description', 'source', 'dedupKey', 'createdBy', 'createdAt'))
+    .where('id', '=', ticket.id),
+)
+
+export const insertTicketChange = changeRows((on, change: NewRowOf<typeof ticketChanges>) =>
+  on.insertInto('ticket_changes').values(ticketChanges.values(change)),
 )
 
 const insertMention = changeRows((on, userId: string, ticketId: string) =>
@@ -25,46 +41,6 @@ const insertMention = changeRows((on, userId: string, ticketId: string) =>
     )
     .onConflict((conflict) => conflict.columns(['user_id', 'ticket_seq']).doNothing()),
 )
-
-export const insertTicket = changeRows((on, ticket: TicketRow) =>
-  on.insertInto('tickets').values(tickets.values(ticket)),
-)
-
-/** Finds a ticket and locks it until the end of the transaction. */
-export const [findTicket, lockTicket] = lockable((on, id: string) =>
-  on.selectFrom('tickets').select(tickets.except('seq')).where('id', '=', id),
-)
-
-/** Writes a changed ticket; the transaction must have locked it. */
-export const updateTicket = changeRows((on, ticket: Ticket) =>
-  on
-    .updateTable('tickets')
-    .set(
-      tickets.set(
-        ticket,
-        'title',
-        'level',
-        'status',
-        'assignee',
-        'commentCount',
-        'updatedAt',
-        'resolvedAt',
-        'closedAt',
-        'version',
-      ),
-    )
-    .where('id', '=', ticket.id),
-)
-
-export interface ChangeRecord extends TicketChange {
-  readonly id: string
-  readonly ticketId: string
-}
-
-export async function insertTicketChange(tx: Tx, { changes, ...record }: ChangeRecord): Promise<void> {
-  const { comment, ...others } = changes
-  await insertChange(tx, { ...record, changes: others, comment: comment?.[1] ?? null })
-}
 
 /** Keeps that a comment of the ticket mentions these users; repeatable. */
 export async function insertMentions(tx: Tx, ticketId: string, userIds: readonly string[]): Promise<void> {
@@ -118,54 +94,26 @@ export const findKeyHolder = readRow((on, key: string) =>
     ),
 )
 
-type TicketFilterStatus = TicketStatus | 'unclosed'
-
-export interface TicketFilter {
-  readonly status?: TicketFilterStatus | readonly TicketFilterStatus[]
-  readonly level?: TicketLevel
-  readonly source?: string
-  readonly assignee?: string
-  /** Id of a user whom a comment mentions. */
-  readonly mentioned?: string
-  /** Contained in the title or in the source. */
-  readonly text?: string
-}
-
-const readTickets = pages(
-  { table: 'tickets', createdAt: 'created_at' },
+/** Tickets without descriptions and comments. No ticket may have two of the statuses of a filter. */
+export const listTickets = pages(
+  { table: 'tickets', createdAt: 'created_at', literals: ['status'] },
   (on) => on.selectFrom('tickets').select(tickets.except('description')),
   {
-    status: (query, status: TicketStatus) => query.where('status', '=', status),
-    unclosed: (query, _: true) => query.where('closed_at', 'is', null),
+    status: (query, status: TicketStatus | 'unclosed') =>
+      status === 'unclosed' ? query.where('closed_at', 'is', null) : query.where('status', '=', status),
     level: (query, level: TicketLevel) => query.where('level', '=', level),
     source: (query, source: string) => query.where('source', '=', source),
     assignee: (query, assignee: string) => query.where('assignee', '=', assignee),
+    /** A comment mentions the user. */
     mentioned: (query, userId: string) =>
-      query.where('seq', 'in', (own) =>
-        own.selectFrom('ticket_mentions').select('ticket_seq').where('user_id', '=', userId),
+      query.where('seq', 'in', (mentions) =>
+        mentions.selectFrom('ticket_mentions').select('ticket_seq').where('user_id', '=', userId),
       ),
     text: contains('title', 'source'),
   },
 )
 
-/** Newest first, without descriptions and comments. */
-export function listTickets(on: Reads, { status = [], ...others }: TicketFilter, page: PageRequest) {
-  const statuses = [status].flat()
-  // No ticket may be in two of the filters.
-  const distinct = statuses.includes('unclosed')
-    ? statuses.filter((each) => each === 'unclosed' || each === 'closed')
-    : statuses
-  const filters = eachStatus({ ...others, ...(distinct.length > 0 && { status: distinct }) })
-  return readTickets(on, filters.map(withIndexOfUnclosed), page)
-}
-
-/** A query has the same form for each value of a filter, and this value has an index of its own. */
-function withIndexOfUnclosed<Others extends object>({
-  status,
-  ...others
-}: Others & { readonly status?: TicketFilterStatus }) {
-  return status === 'unclosed' ? { ...others, unclosed: true as const } : { ...others, status }
-}
+export type TicketFilter = ListFilter<typeof listTickets>
 
 /** The query that counts the unclosed tickets of each level; it reads one index. */
 export function countUnclosed(queries: Queries) {

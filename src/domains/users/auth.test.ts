@@ -16,7 +16,7 @@ import { NO_SESSIONS, usersOf } from '../../../test/support/users.ts'
 import { EndedTokens } from './ended-tokens.ts'
 import { Auth, type PasswordChange } from './auth.ts'
 import { Users } from './service.ts'
-import { findAccount } from './store.ts'
+import { findAccountByName } from './store.ts'
 
 const PASSWORD = 'a heavy brass telescope'
 const HERE = { remoteAddress: '192.0.2.1', requestId: 'request-1' }
@@ -90,7 +90,7 @@ onEveryDialect('a login', (dialect) => {
     await using w = await world(dialect)
     const stronger = authOn(w.store, w.clock, createPasswords({ iterations: 2 }))
     await stronger.auth.login({ username: 'ada', password: PASSWORD }, HERE)
-    const account = await findAccount(w.store.read, 'ada')
+    const account = await findAccountByName(w.store.read, 'ada')
     assert.match(account?.passwordHash.reveal() ?? '', /^pbkdf2-sha256\$2\$/)
     assert.equal(account?.user.tokenGeneration, 1)
     await stronger.auth.login({ username: 'ada', password: PASSWORD }, HERE)

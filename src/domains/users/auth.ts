@@ -2,18 +2,18 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Identity, TokenPurpose } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import { createSeriesCounter, type Counter, type Metrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { signInRecord } from '../../kernel/audit.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { TokenIssuer, TokenSubject } from '../../ports/authentication.ts'
+import { END_REASONS } from '../../ports/session-registry.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { endToken, type EndedTokens } from './ended-tokens.ts'
 import { createLoginThrottle, type Attempt, type LoginThrottle } from './login-throttle.ts'
-import type { Account, User } from './model.ts'
+import { nameKey, type Account, type User } from './model.ts'
 import { invalidCredentials, type PreparedPassword, type Users } from './service.ts'
-import { findAccount, lockUser, recordLogin, recordSignIn } from './store.ts'
-import { END_REASONS } from '../../ports/session-registry.ts'
+import { findAccountByName, lockUser, recordLogin, recordSignIn } from './store.ts'
 
 /** What authentication needs of the rest of the platform. */
 export interface AuthDeps {
@@ -76,12 +76,11 @@ export class Auth {
   constructor(deps: AuthDeps) {
     this.#deps = deps
     this.#throttle = createLoginThrottle(deps.clock)
-    this.#logins = deps.metrics.counter({
+    this.#logins = createSeriesCounter(deps.metrics, {
       name: 'logins_total',
       help: 'Checks of a password, by outcome.',
-      labels: ['outcome'],
+      labels: { outcome: OUTCOMES },
     })
-    for (const outcome of OUTCOMES) this.#logins.increment({ outcome }, 0)
   }
 
   /**
@@ -147,15 +146,14 @@ export class Auth {
     origin: Origin,
     operation: string,
   ): Promise<{ account: Account; outdated: boolean }> {
-    const account = await findAccount(this.#deps.store.read, name)
+    const account = await findAccountByName(this.#deps.store.read, nameKey(name))
     const attempt = await this.#begin(name, account, origin, operation)
     const { matches, outdated } = await this.#check(account, password).catch((error: unknown) => {
       attempt.cancel()
       throw error
     })
     if (!account?.user.enabled || !matches) {
-      this.#record('failed', account, origin)
-      await this.#deps.audit?.note(signInRecord(account?.user, origin, 'refused', operation))
+      await this.#refuse('failed', account, origin, operation)
       throw invalidCredentials()
     }
     attempt.succeed()
@@ -167,15 +165,24 @@ export class Auth {
     name: string,
     account: Account | undefined,
     origin: Origin,
-    operation?: string,
+    operation: string,
   ): Promise<Attempt> {
     try {
       return this.#throttle.begin(name, origin.remoteAddress, account?.user.tokenGeneration)
     } catch (error) {
-      this.#record('throttled', account, origin)
-      await this.#deps.audit?.note(signInRecord(account?.user, origin, 'refused', operation))
+      await this.#refuse('throttled', account, origin, operation)
       throw error
     }
+  }
+
+  async #refuse(
+    outcome: 'failed' | 'throttled',
+    account: Account | undefined,
+    origin: Origin,
+    operation: string,
+  ): Promise<void> {
+    this.#record(outcome, account, origin)
+    await this.#deps.audit?.note(signInRecord(account?.user, origin, 'refused', operation))
   }
 
   /** Derives one key in every case, so that the duration does not reveal whether the name exists. */
@@ -194,17 +201,17 @@ export class Auth {
     return { token: new Secret(token), expiresAt, expiresInSeconds, user }
   }
 
-  async #recordLogin(account: Account, newHash: Secret, origin: Origin): Promise<User> {
+  async #recordLogin({ user, passwordHash }: Account, newHash: Secret, origin: Origin): Promise<User> {
     const { store, clock, audit } = this.#deps
     const at = clock.now()
     try {
       await store.write(async (tx) => {
-        await recordLogin(tx, account, newHash, at)
-        await audit?.record(tx, signInRecord(account.user, origin, 'done'))
+        await recordLogin(tx, user.id, at, passwordHash, newHash)
+        await audit?.record(tx, signInRecord(user, origin, 'done'))
       })
-      return { ...account.user, lastLoginAt: at }
+      return { ...user, lastLoginAt: at }
     } catch (error) {
-      if (isReadOnly(error)) return account.user
+      if (error instanceof AppError && error.code === 'read_only') return user
       throw error
     }
   }
@@ -220,10 +227,6 @@ export class Auth {
     if (outcome === 'succeeded') this.#deps.logger.info(fields, 'login succeeded')
     else this.#deps.logger.warn(fields, `login ${outcome}`)
   }
-}
-
-function isReadOnly(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'read_only'
 }
 
 function notASession(): AppError {

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity, type Role } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
@@ -10,7 +9,7 @@ import { rolesOfToken, type ApiToken } from './api-tokens/model.ts'
 import { apiTokenRow } from './api-tokens/store.ts'
 import type { ApiTokens } from './api-tokens/service.ts'
 import { hashToken, isTokenText, TOKEN_PREFIX } from './api-tokens/token-text.ts'
-import { type EndedTokens, requireLiveToken, tokenRevoked } from './ended-tokens.ts'
+import { type EndedTokens, refusedToken, requireLiveToken, tokenRevoked } from './ended-tokens.ts'
 import { acceptsToken, type TokenIssue, type User } from './model.ts'
 import type { Users } from './service.ts'
 import { findUser, lockUser, shareUser, userRow } from './store.ts'
@@ -37,6 +36,8 @@ interface VerifiedToken {
 }
 
 const CACHE_LIMIT = 10_000
+const TAKEN_BY_PRIMARY =
+  'A standby gateway takes no API tokens, because it has only a copy of the users; use the primary, or a token of a login.'
 
 export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const { store, clock, tokens, ended, limit = CACHE_LIMIT } = deps
@@ -73,8 +74,8 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   }
 
   const apiTokenHolder = (text: string, from?: string): TokenHolder | Promise<TokenHolder> => {
-    if (deps.primary !== undefined) throw standbyTakesNone()
-    if (!isTokenText(text)) throw notAToken()
+    if (deps.primary !== undefined) throw refusedToken('invalid', TAKEN_BY_PRIMARY)
+    if (!isTokenText(text)) throw refusedToken('invalid', 'The token is not valid.')
     const hash = hashToken(text)
     const token = apiTokens.get(hash)
     const user = token && users.get(token.userId)
@@ -114,22 +115,14 @@ const WARN_EVERY_MS = HOUR
 function createTokenWarning({ clock, logger }: Pick<AuthenticatorDeps, 'clock' | 'logger'>) {
   const warned = new LRUCache<string, number>({ max: CACHE_LIMIT })
   return ({ id, name, expiresAt }: ApiToken, user: User): void => {
-    const reason = !user.enabled
-      ? 'its user is disabled'
-      : expiresAt <= clock.now()
-        ? 'it has expired'
-        : undefined
-    if (reason === undefined) return
+    const hasExpired = expiresAt <= clock.now()
+    if (user.enabled && !hasExpired) return
+    const reason = user.enabled ? 'it has expired' : 'its user is disabled'
     const lastAt = warned.get(id)
     if (lastAt !== undefined && clock.monotonic() - lastAt < WARN_EVERY_MS) return
     warned.set(id, clock.monotonic())
-    const facts = {
-      id,
-      name,
-      user: user.name,
-      expires_at: toRfc3339(expiresAt),
-    }
-    logger.warn({ ...facts, reason }, 'an API token is refused: give its program another one')
+    const facts = { id, name, user: user.name, expires_at: toRfc3339(expiresAt), reason }
+    logger.warn(facts, 'an API token is refused: give its program another one')
   }
 }
 
@@ -137,15 +130,7 @@ function createTokenWarning({ clock, logger }: Pick<AuthenticatorDeps, 'clock' |
 function holderOfToken(token: ApiToken, user: User, now: number): TokenHolder {
   const { id, createdAt, expiresAt } = token
   if (!user.enabled) throw tokenRevoked('api')
-  if (expiresAt <= now)
-    throw new AppError(
-      'unauthenticated',
-      'unauthenticated',
-      'The API token has expired; create another one.',
-      {
-        tokenFault: 'expired',
-      },
-    )
+  if (expiresAt <= now) throw refusedToken('expired', 'The API token has expired; create another one.')
   const identity: Identity = {
     id: user.id,
     name: user.name,
@@ -155,21 +140,6 @@ function holderOfToken(token: ApiToken, user: User, now: number): TokenHolder {
   }
   const issuedAt = Math.max(createdAt, user.tokensValidFrom)
   return { identity, generation: user.tokenGeneration, issuedAt, expiresAt }
-}
-
-function standbyTakesNone(): AppError {
-  return new AppError(
-    'unauthenticated',
-    'unauthenticated',
-    'A standby gateway takes no API tokens, because it has only a copy of the users; use the primary, or a token of a login.',
-    { tokenFault: 'invalid' },
-  )
-}
-
-function notAToken(): AppError {
-  return new AppError('unauthenticated', 'unauthenticated', 'The token is not valid.', {
-    tokenFault: 'invalid',
-  })
 }
 
 /**

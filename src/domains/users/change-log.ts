@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { MirroredUser } from '../../ports/user-source.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import type { User } from './model.ts'
-import { userChanges, users, readRow, readRows, changeRows } from './tables.ts'
+import { userChanges, users, changeRows, lockable, readRow, readRows } from './tables.ts'
 
 /** Users that have changed, in the order of their last changes. */
 export interface ChangedUsers {
@@ -25,34 +25,29 @@ interface StoredChange {
   tokenGeneration: number
 }
 
-// The one row of user_revisions.
-const USERS = { name: 'users' }
 // A primary that was restored from a backup assigns other revisions than before: two steps of different histories are
 // the same once in a million.
 const LARGEST_STEP = 2 ** 20
 
-const lockRevision = readRow((on, name: string) =>
-  on.selectFrom('user_revisions').select('revision').where('name', '=', name).forUpdate(),
+// The table has one row.
+const [findLastRevision, lockLastRevision] = lockable((on) =>
+  on.selectFrom('user_revisions').select('revision').where('name', '=', 'users'),
 )
 
-const readRevision = readRow((on, name: string) =>
-  on.selectFrom('user_revisions').select('revision').where('name', '=', name),
+const setLastRevision = changeRows((on, revision: number) =>
+  on.updateTable('user_revisions').set({ revision }).where('name', '=', 'users'),
 )
 
-const setRevision = changeRows((on, { name, revision }: { name: string; revision: number }) =>
-  on.updateTable('user_revisions').set({ revision }).where('name', '=', name),
+const insertChange = changeRows((on, revision: number, userId: string, name: string) =>
+  on.insertInto('user_changes').values(userChanges.values({ revision, userId, name })),
 )
 
-const insert = changeRows((on, change: { revision: number; userId: string; name: string }) =>
-  on.insertInto('user_changes').values(userChanges.values(change)),
-)
-
-const find = readRow((on, revision: number) =>
+const findChange = readRow((on, revision: number) =>
   on.selectFrom('user_changes').select('revision').where('revision', '=', revision),
 )
 
 /** The last change of each user after a revision, with the user as it is now. */
-const changesAfter = readRows((on, after: number, limit: number) =>
+const listChangesAfter = readRows((on, after: number, limit: number) =>
   on
     .selectFrom('user_changes as change')
     .leftJoin('users', 'users.id', 'change.user_id')
@@ -81,10 +76,10 @@ const changesAfter = readRows((on, after: number, limit: number) =>
  * commit: a reader that sees a revision sees all lower ones. Must be the last statement that locks anything.
  */
 export async function recordChange(tx: Tx, { id: userId, name }: Pick<User, 'id' | 'name'>): Promise<void> {
-  const last = (await lockRevision(tx, USERS.name))?.revision ?? 0
+  const last = (await lockLastRevision(tx))?.revision ?? 0
   const revision = last + randomInt(1, LARGEST_STEP)
-  await setRevision(tx, { ...USERS, revision })
-  await insert(tx, { revision, userId, name })
+  await setLastRevision(tx, revision)
+  await insertChange(tx, revision, userId, name)
 }
 
 /** The users that have changed after a revision; all users without one, and after one that was never assigned here. */
@@ -93,12 +88,11 @@ export async function readChanges(
   since: number | undefined,
   limit: number,
 ): Promise<ChangedUsers> {
-  const known = since === undefined ? undefined : await find(queries, since)
-  const rows = await changesAfter(queries, known?.revision ?? 0, limit + 1)
+  const known = since === undefined ? undefined : await findChange(queries, since)
+  const rows = await listChangesAfter(queries, known?.revision ?? 0, limit + 1)
   const page = rows.slice(0, limit)
   const full = known === undefined
-  const revision =
-    page.at(-1)?.revision ?? known?.revision ?? (await readRevision(queries, USERS.name))?.revision
+  const revision = page.at(-1)?.revision ?? known?.revision ?? (await findLastRevision(queries))?.revision
   const items = page.map(toMirroredUser).filter(({ deleted }) => !full || !deleted)
   return { revision: revision ?? 0, full, more: rows.length > limit, items }
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, type TokenFault } from '../../kernel/errors.ts'
 import type { IdentityToken } from '../../kernel/identity.ts'
 import { DAY, MINUTE, SECOND } from '../../kernel/time.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { shareToken } from './api-tokens/store.ts'
-import { endedTokens, readRow, readRows, changeRows } from './tables.ts'
+import { endedTokens, changeRows, readRow, readRows } from './tables.ts'
 
 /** A token of a login that its owner has ended, by its `jti` (RFC 7519, section 4.1.7); times are epoch milliseconds. */
 export interface EndedToken {
@@ -14,33 +14,29 @@ export interface EndedToken {
   readonly expiresAt: number
 }
 
-const insert = changeRows((on, endedToken: EndedToken) =>
+const insertEnded = changeRows((on, token: EndedToken) =>
   on
     .insertInto('ended_tokens')
-    .values(endedTokens.values(endedToken))
+    .values(endedTokens.values(token))
     .onConflict((conflict) => conflict.column('token_id').doNothing()),
 )
 
-const find = readRow((on, tokenId: string) =>
+const findEnded = readRow((on, tokenId: string) =>
   on.selectFrom('ended_tokens').select(endedTokens.pick('tokenId')).where('token_id', '=', tokenId),
 )
 
-const listSince = readRows((on, since: number) =>
+const listEndedSince = readRows((on, since: number) =>
   on.selectFrom('ended_tokens').select(endedTokens.all).where('ended_at', '>=', since),
 )
 
-const removeExpired = changeRows((on, now: number) =>
-  on.deleteFrom('ended_tokens').where('expires_at', '<', now),
+const deleteExpired = changeRows((on, before: number) =>
+  on.deleteFrom('ended_tokens').where('expires_at', '<', before),
 )
 
 /** Ends a token; repeated calls change nothing. Forgets those that have expired for long. */
 export async function endToken(tx: Tx, token: EndedToken): Promise<void> {
-  await removeExpired(tx, token.endedAt - KEPT_MS)
-  await insert(tx, token)
-}
-
-async function isTokenEnded(queries: Queries, tokenId: string): Promise<boolean> {
-  return (await find(queries, tokenId)) !== undefined
+  await deleteExpired(tx, token.endedAt - KEPT_MS)
+  await insertEnded(tx, token)
 }
 
 // docs/specification.md, Identity: a token that was ended stops working within 10 s in every process.
@@ -92,7 +88,7 @@ export class EndedTokens {
     const [began, now] = [this.#clock.monotonic(), this.#clock.now()]
     const isSetBack = now - began < this.#clockOffset - CLOCK_STEP_MS
     const since = isSetBack ? 0 : this.#since
-    for (const token of await listSince(this.#read, since)) this.add(token)
+    for (const token of await listEndedSince(this.#read, since)) this.add(token)
     for (const [tokenId, expiresAt] of this.#ended) if (expiresAt < now - KEPT_MS) this.#ended.delete(tokenId)
     this.#clockOffset = now - began
     this.#readAt = began
@@ -100,12 +96,16 @@ export class EndedTokens {
   }
 }
 
+/** The error for a token that is not accepted. */
+export function refusedToken(tokenFault: TokenFault, message: string): AppError {
+  return new AppError('unauthenticated', 'unauthenticated', message, { tokenFault })
+}
+
 const REMEDIES = { session: 'sign in again', api: 'create another one' } as const
 
 /** The error for a token that was valid and is not any more. */
 export function tokenRevoked(kind: IdentityToken['kind']): AppError {
-  const message = `The token was revoked; ${REMEDIES[kind]}.`
-  return new AppError('unauthenticated', 'unauthenticated', message, { tokenFault: 'revoked' })
+  return refusedToken('revoked', `The token was revoked; ${REMEDIES[kind]}.`)
 }
 
 /**
@@ -116,6 +116,6 @@ export async function requireLiveToken(
   tx: Tx,
   { kind, id }: Pick<IdentityToken, 'kind' | 'id'>,
 ): Promise<void> {
-  const isLive = kind === 'api' ? await shareToken(tx, id) : !(await isTokenEnded(tx, id))
+  const isLive = kind === 'api' ? await shareToken(tx, id) : !(await findEnded(tx, id))
   if (!isLive) throw tokenRevoked(kind)
 }

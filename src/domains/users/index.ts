@@ -19,7 +19,7 @@ import { encodeLogin, LoginSchema } from './schemas.ts'
 import { Users, type UserDeps } from './service.ts'
 import { names } from './tables.ts'
 
-export { ApiTokens, type ShownToken } from './api-tokens/service.ts'
+export { ApiTokens, type TokenView } from './api-tokens/service.ts'
 export { Auth, type IssuedToken } from './auth.ts'
 export { requireTokenHolder, tokenHolderRows } from './authenticator.ts'
 export { doNetworksOverlap, type MirrorState } from './mirror/model.ts'

@@ -1,9 +1,8 @@
 import { AppError, invalidField } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
-import { JsonText } from '../../kernel/text.ts'
 import { bodyWriter } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
-import { encodePage, parsePage } from '../../wire/page.ts'
+import { encodePage, PageOf, parsePage, TimedQuery } from '../../wire/page.ts'
 import { created, ok, type Answer, type Route, routeOf } from '../../wire/route.ts'
 import { ErrorBody, IdParams } from '../../wire/schemas.ts'
 import type { Auth } from './auth.ts'
@@ -20,8 +19,6 @@ import {
   UserChangeBody,
   UserNamesQuery,
   UserNamesSchema,
-  UserPage,
-  UserQuery,
   UserSchema,
 } from './schemas.ts'
 import type { User } from './model.ts'
@@ -31,6 +28,9 @@ const authRoute = routeOf('Auth')
 const userRoute = routeOf('Users')
 
 const textOf = bodyWriter(encodeUser)
+const loginText = bodyWriter(encodeLogin)
+const meText = bodyWriter(encodeMe)
+const namesText = bodyWriter(encodeUserNames)
 
 /** The user as a response shows it. */
 const stateOf = (user: User | undefined) => user && textOf(user)
@@ -68,7 +68,7 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       answers: { 200: { description: 'The token and its user.', schema: LoginSchema } },
       errors: { invalid_credentials },
       // No change route: a login works while the platform is read-only.
-      read: async (request) => ok(new JsonText(encodeLogin(await auth.login(request.body, request)))),
+      read: async (request) => ok(loginText(await auth.login(request.body, request))),
     }),
     authRoute({
       method: 'POST',
@@ -94,9 +94,7 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       answers: { 200: { description: 'The caller.', schema: MeSchema } },
       // A token may have fewer roles than its user.
       read: async ({ identity }) =>
-        ok(
-          new JsonText(encodeMe({ ...identity, ...(await users.find(identity.id)), roles: identity.roles })),
-        ),
+        ok(meText({ ...identity, ...(await users.find(identity.id)), roles: identity.roles })),
     }),
   ]
 }
@@ -109,8 +107,8 @@ function administrationRoutes(users: Users): Route[] {
       operation: 'listUsers',
       summary: 'List users, newest first',
       access: ADMINS,
-      query: UserQuery,
-      answers: { 200: { description: 'A page of users.', schema: UserPage } },
+      query: TimedQuery,
+      answers: { 200: { description: 'A page of users.', schema: PageOf(UserSchema) } },
       read: async ({ query }) => ok(encodePage(await users.list(parsePage(query)), encodeUser)),
     }),
     userRoute({
@@ -140,8 +138,7 @@ function administrationRoutes(users: Users): Route[] {
       access: 'authenticated',
       query: UserNamesQuery,
       answers: { 200: { description: 'The names, in no order.', schema: UserNamesSchema } },
-      read: async ({ query }) =>
-        ok(new JsonText(encodeUserNames({ items: await users.names(query.ids.split(',')) }))),
+      read: async ({ query }) => ok(namesText({ items: await users.names(query.ids.split(',')) })),
     }),
     userRoute({
       method: 'GET',
@@ -208,9 +205,12 @@ function passwordRoute(users: Users, auth: Auth): Route {
     prepare: (request) => {
       const { params, body, identity } = request
       const { password, old_password: oldPassword } = body
-      if (identity.id !== params.id) return prepareByAdmin(users, identity, params.id, password)
-      const change = { oldPassword: requireOld(oldPassword), password }
-      return auth.prepareOwnPassword(params.id, change, request)
+      if (identity.id !== params.id) {
+        requireAdmin(identity)
+        return users.preparePassword(params.id, password)
+      }
+      if (oldPassword === undefined) throw invalidField('old_password', 'old_password_required')
+      return auth.prepareOwnPassword(params.id, { oldPassword, password }, request)
     },
     audit: { kind: 'user' },
     change: async (tx, { params, identity }, password) => {
@@ -218,16 +218,6 @@ function passwordRoute(users: Users, auth: Auth): Route {
       return { ...NO_CONTENT, headers: { 'x-api-tokens': String(apiTokens) } }
     },
   })
-}
-
-function prepareByAdmin(users: Users, identity: Identity, id: string, password: string) {
-  requireAdmin(identity)
-  return users.preparePassword(id, password)
-}
-
-function requireOld(password: string | undefined): string {
-  if (password === undefined) throw invalidField('old_password', 'old_password_required')
-  return password
 }
 
 function requireAdmin(identity: Identity): void {

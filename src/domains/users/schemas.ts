@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { USER_NAME_CHARACTERS, ROLES } from '../../kernel/identity.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, NullableTimestamp, OneOf, PathName, Text, Timestamp } from '../../wire/schemas.ts'
 import type { IssuedToken } from './auth.ts'
 
@@ -33,8 +32,6 @@ const User = {
 }
 
 export const UserSchema = Fields(User, { $id: 'User' })
-
-export const UserPage = PageOf(UserSchema)
 
 const ID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
 const MAX_NAMES = 50
@@ -97,8 +94,6 @@ export const LoginSchema = Fields(
   },
   { $id: 'Login' },
 )
-
-export const UserQuery = Fields(TimedPageQuery)
 
 /** A user in responses; the schema has no field for a hash. */
 export const encodeUser = encoderOf(UserSchema)

@@ -12,7 +12,7 @@ import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { ACTOR, NO_SESSIONS, usersOf, type TestUsers } from '../../../test/support/users.ts'
 import { Users } from './service.ts'
-import { findAccount } from './store.ts'
+import { findAccountByName } from './store.ts'
 
 const PASSWORD = 'a heavy brass telescope'
 const FIRST_PAGE = { limit: 100 }
@@ -78,7 +78,7 @@ onEveryDialect('users', (dialect) => {
   test('only the hash of a password is stored, and it is not printed with the user', async () => {
     await using w = await world(dialect)
     const user = await w.add('ada', 'admin')
-    const account = await findAccount(w.store.read, 'ada')
+    const account = await findAccountByName(w.store.read, 'ada')
     assert.match(account?.passwordHash.reveal() ?? '', /^pbkdf2-sha256\$/)
     assert.equal(JSON.stringify([user, account]).includes('pbkdf2'), false)
   })
@@ -160,7 +160,7 @@ onEveryDialect('users', (dialect) => {
   test('a password that was checked against an older hash is refused', async () => {
     await using w = await world(dialect)
     const { id } = await w.add('ada', 'admin')
-    const verifiedHash = (await findAccount(w.store.read, 'ada'))?.passwordHash as Secret
+    const verifiedHash = (await findAccountByName(w.store.read, 'ada'))?.passwordHash as Secret
     await w.users.setPassword(id, 'another brass telescope')
     await assert.rejects(
       w.users.setPassword(id, 'a third brass telescope', verifiedHash),
@@ -228,7 +228,7 @@ onEveryDialect('users', (dialect) => {
     assert.equal(createdAdmins[0]?.name, 'admin')
     assert.match(createdAdmins[0]?.password.reveal() ?? '', /^[A-Za-z0-9_-]{24}$/)
     assert.deepEqual(await activeAdmins(w.users), ['admin'])
-    const hash = (await findAccount(w.store.read, 'admin'))?.passwordHash.reveal() ?? ''
+    const hash = (await findAccountByName(w.store.read, 'admin'))?.passwordHash.reveal() ?? ''
     assert.equal((await passwords.verify(createdAdmins[0]?.password.reveal() ?? '', hash)).matches, true)
     assert.equal(await w.users.ensureFirstAdmin(), undefined)
   })

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import type { AuditTrail } from '../../ports/audit.ts'
 import { changesBetween, systemRecord } from '../../kernel/audit.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Role } from '../../kernel/identity.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { PageRequest } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
+import type { AuditTrail } from '../../ports/audit.ts'
+import { END_REASONS } from '../../ports/session-registry.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import { countTokens, deleteTokensOf } from './api-tokens/store.ts'
 import { readChanges, recordChange, type ChangedUsers } from './change-log.ts'
@@ -15,6 +16,7 @@ import {
   FIRST_GENERATION,
   applyChange,
   isActiveAdmin,
+  nameKey,
   parseName,
   parseRoles,
   revokeTokens,
@@ -27,7 +29,7 @@ import {
 import { requireGoodPassword } from './password-rules.ts'
 import {
   deleteUser,
-  findAccount,
+  findAccountByName,
   findUser,
   hasEnabledAdmin,
   hasUsers,
@@ -40,7 +42,6 @@ import {
   updateAccount,
   type UserName,
 } from './store.ts'
-import { END_REASONS } from '../../ports/session-registry.ts'
 
 /** What the user domain needs of the rest of the platform. */
 export interface UserDeps {
@@ -92,7 +93,7 @@ export class Users {
   async create(tx: Tx, account: Account, actor: string): Promise<User> {
     const { user } = account
     this.requireOwnUsers()
-    if (!(await insertUser(tx, account))) throw userExists(user.name)
+    if (!(await insertAccount(tx, account))) throw userExists(user.name)
     await this.#record(tx, user, 'user created', actor)
     return user
   }
@@ -119,12 +120,12 @@ export class Users {
 
   /** Finds a user by name, ignoring case. */
   async findByName(name: string): Promise<User | undefined> {
-    return (await findAccount(this.#deps.store.read, name))?.user
+    return (await findAccountByName(this.#deps.store.read, nameKey(name)))?.user
   }
 
   /** Newest first. */
-  list(page: PageRequest): Promise<Page<User>> {
-    return listUsers(this.#deps.store.read, page)
+  list(page: PageRequest) {
+    return listUsers(this.#deps.store.read, {}, page)
   }
 
   /** Whether anybody may administer the platform. */
@@ -138,8 +139,8 @@ export class Users {
   }
 
   /** The ids of those users who have one of these names, ignoring case; also in a transaction. */
-  idsByNames(queries: Queries, given: readonly string[]): Promise<readonly string[]> {
-    return readIdsByNames(queries, given)
+  idsByNames(queries: Queries, names: readonly string[]): Promise<readonly string[]> {
+    return readIdsByNames(queries, names)
   }
 
   /** The users that have changed after a revision, in the order of their last changes; all users without one. */
@@ -187,8 +188,8 @@ export class Users {
     const account = requireFound(await lockAccount(tx, id), 'user', id)
     if (verifiedHash && account.passwordHash.reveal() !== verifiedHash.reveal()) throw invalidCredentials()
     const user = revokeTokens(account.user, now)
-    await updateAccount(tx, { user, passwordHash: hash })
-    await this.#endSessions(tx, id, END_REASONS.password_changed)
+    await updateAccount(tx, user, hash)
+    await this.#deps.sessions.endOf(tx, id, END_REASONS.password_changed)
     await this.#record(tx, user, 'password changed', actor)
     return { apiTokens: await countTokens(tx, id, now) }
   }
@@ -201,7 +202,7 @@ export class Users {
     requireAnotherAdmin(admins, user)
     await deleteUser(tx, id)
     await deleteTokensOf(tx, id)
-    await this.#endSessions(tx, id, END_REASONS.user_deleted)
+    await this.#deps.sessions.endOf(tx, id, END_REASONS.user_deleted)
     await this.#record(tx, user, 'user deleted', actor)
   }
 
@@ -215,7 +216,7 @@ export class Users {
     const password = randomBytes(FIRST_PASSWORD_BYTES).toString('base64url')
     const account = await this.prepareAccount({ name: FIRST_ADMIN, password, roles: ['admin'] })
     const isCreated = await store.write(async (tx) => {
-      if ((await hasUsers(tx)) || !(await insertUser(tx, account))) return false
+      if ((await hasUsers(tx)) || !(await insertAccount(tx, account))) return false
       await this.#record(tx, account.user, 'user created', PLATFORM)
       const { id, name, roles } = account.user
       await this.#deps.audit?.record(tx, {
@@ -242,25 +243,23 @@ export class Users {
   }
 
   async #update(tx: Tx, id: string, actor: string, apply: (user: User, at: number) => User): Promise<User> {
+    const { clock, sessions } = this.#deps
     this.requireOwnUsers()
     const admins = await lockAdmins(tx)
     const { user, passwordHash } = requireFound(await lockAccount(tx, id), 'user', id)
-    const next = apply(user, this.#deps.clock.now())
+    const next = apply(user, clock.now())
     if (next === user) return user
     if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
-    await updateAccount(tx, { user: next, passwordHash })
+    await updateAccount(tx, next, passwordHash)
     if (!next.enabled) await deleteTokensOf(tx, id)
-    if (next.tokenGeneration !== user.tokenGeneration) await this.#endSessions(tx, id, changeReason(next))
+    if (next.tokenGeneration !== user.tokenGeneration)
+      await sessions.endOf(tx, id, next.enabled ? END_REASONS.roles_changed : END_REASONS.user_disabled)
     await this.#record(tx, next, 'user changed', actor)
     return next
   }
 
   async #hash(password: string): Promise<Secret> {
     return new Secret(await this.#deps.passwords.hash(password))
-  }
-
-  async #endSessions(tx: Tx, id: string, reason: string): Promise<void> {
-    await this.#deps.sessions.endOf(tx, id, reason)
   }
 
   async #record(tx: Tx, user: User, event: string, actor: string): Promise<void> {
@@ -274,9 +273,9 @@ export function invalidCredentials(): AppError {
   return new AppError('unauthenticated', 'invalid_credentials', 'The name or the password is wrong.')
 }
 
-/** The reason why a change ends the sessions. */
-function changeReason({ enabled }: User): string {
-  return enabled ? END_REASONS.roles_changed : END_REASONS.user_disabled
+/** `false` when the name is taken. */
+function insertAccount(tx: Tx, { user, passwordHash }: Account): Promise<boolean> {
+  return insertUser(tx, { ...user, nameKey: nameKey(user.name), passwordHash })
 }
 
 function newUser(name: string, roles: readonly Role[], at: number): User {
@@ -296,26 +295,17 @@ function newUser(name: string, roles: readonly Role[], at: number): User {
 /** Rejects a change that would leave no enabled admin. */
 function requireAnotherAdmin(admins: readonly string[], user: User): void {
   if (admins.length > 1 || !admins.includes(user.id)) return
-  throw new AppError(
-    'conflict',
-    'last_admin',
-    `${user.name} is the last enabled admin; give another user the role admin first.`,
-  )
+  const message = `${user.name} is the last enabled admin; give another user the role admin first.`
+  throw new AppError('conflict', 'last_admin', message)
 }
 
 /** The error for a change on a standby of this primary. */
 export function usersMirrored(primary: string): AppError {
-  return new AppError(
-    'conflict',
-    'users_mirrored',
-    `The users of a standby are a copy of those of ${primary}; change them there (gateway.mirror_from).`,
-  )
+  const message = `The users of a standby are a copy of those of ${primary}; change them there (gateway.mirror_from).`
+  return new AppError('conflict', 'users_mirrored', message)
 }
 
 function userExists(name: string): AppError {
-  return new AppError(
-    'conflict',
-    'user_exists',
-    `Another user has the name ${JSON.stringify(name)}; names are compared ignoring case.`,
-  )
+  const message = `Another user has the name ${JSON.stringify(name)}; names are compared ignoring case.`
+  return new AppError('conflict', 'user_exists', message)
 }

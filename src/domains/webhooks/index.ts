@@ -48,7 +48,7 @@ const PRUNE_BATCH = 500
 const COUNT_EVERY_MS = 30 * SECOND
 
 /** Removes the deliveries whose events are no longer in the log. */
-function webhookPruneJob(webhooks: Pick<Webhooks, 'prune'>): Job {
+function webhookPruneJob(webhooks: Webhooks): Job {
   return {
     name: 'webhook-delivery-prune',
     everyMs: HOUR,
@@ -57,7 +57,7 @@ function webhookPruneJob(webhooks: Pick<Webhooks, 'prune'>): Job {
 }
 
 /** Updates the gauge of what endpoints have not got yet. */
-function webhookPendingJob(webhooks: Pick<Webhooks, 'pending'>, metrics: Metrics): Job {
+function webhookPendingJob(webhooks: Webhooks, metrics: Metrics): Job {
   const pending = metrics.gauge({
     name: 'webhook_pending_deliveries',
     help: 'Events that endpoints of webhooks have not got yet, read every 30 s.',

@@ -130,7 +130,7 @@ export type DeliveryStep = Pick<
   | 'firstTriedAt'
   | 'triedAt'
   | 'finishedAt'
-  | keyof ReturnType<typeof shownOf>
+  | keyof ReturnType<typeof answerFieldsOf>
 >
 
 /** The delivery after a call at `now`. */
@@ -141,12 +141,12 @@ export function stepAfter(
 ): DeliveryStep {
   const attempts = delivery.attempts + 1
   const firstTriedAt = delivery.firstTriedAt ?? now
-  const tried = { attempts, firstTriedAt, triedAt: now, ...shownOf(result) }
-  const finishAs = (status: DeliveryStatus) => ({ ...tried, status, dueAt: null, finishedAt: now })
+  const attempt = { attempts, firstTriedAt, triedAt: now, ...answerFieldsOf(result) }
+  const finishAs = (status: DeliveryStatus) => ({ ...attempt, status, dueAt: null, finishedAt: now })
   if (isSuccess(result)) return finishAs('delivered')
   const pauseMs = isFinal(result) ? undefined : retryPauseMs(attempts, now - firstTriedAt, result)
   if (pauseMs === undefined) return finishAs('failed')
-  return { ...tried, status: 'pending', dueAt: now + pauseMs, finishedAt: null }
+  return { ...attempt, status: 'pending', dueAt: now + pauseMs, finishedAt: null }
 }
 
 /** Tells nothing about the endpoint, or that it is gone. */
@@ -159,13 +159,13 @@ function isFinal(result: CallResult): boolean {
  * the time that all pauses of the table take.
  */
 function retryPauseMs(attempts: number, passedMs: number, result: CallResult): number | undefined {
-  const asked = askedPauseMs(result)
-  if (asked !== undefined) return passedMs < GIVE_UP_AFTER_MS ? asked : undefined
+  const requestedMs = requestedPauseMs(result)
+  if (requestedMs !== undefined) return passedMs < GIVE_UP_AFTER_MS ? requestedMs : undefined
   return passedMs < GIVE_UP_AFTER_MS ? RETRY_PAUSES_MS[attempts - 1] : undefined
 }
 
 /** The pause that a 429 or 503 asks for. */
-function askedPauseMs(result: CallResult): number | undefined {
+function requestedPauseMs(result: CallResult): number | undefined {
   if ('failure' in result || result.retryAfterMs === undefined) return undefined
   if (result.status !== 429 && result.status !== 503) return undefined
   return Math.min(Math.max(result.retryAfterMs, SECOND), LONGEST_PAUSE_MS)
@@ -180,7 +180,7 @@ function isGone(result: CallResult): boolean {
   return !('failure' in result) && result.status === 410
 }
 
-function shownOf(result: CallResult) {
+function answerFieldsOf(result: CallResult) {
   if ('failure' in result)
     return { responseStatus: null, responseHeaders: null, responseBody: null, error: result.failure }
   return {
@@ -209,7 +209,7 @@ export function healthAfter(
   // A clock that was set back must not prolong the time.
   const since = Math.min(webhook.failingSince ?? now, now)
   const failingSince = succeeded ? null : failed ? since : webhook.failingSince
-  const pauses = calls.map((result) => askedPauseMs(result) ?? 0)
+  const pauses = calls.map((result) => requestedPauseMs(result) ?? 0)
   const pauseMs = Math.max(0, ...pauses)
   const isFailing = failingSince !== null && now - failingSince >= DISABLE_AFTER_MS
   return {
@@ -221,11 +221,11 @@ export function healthAfter(
 }
 
 /**
- * Calls that were on their way end one after the other: the answer of one does not take back what another has asked for. A
+ * Calls that were on their way end one after the other: the answer of one does not shorten the pause that another has requested. A
  * clock that was set back must not prolong a pause.
  */
-function laterPause(known: number | null, asked: number | null, now: number): number | null {
-  const latest = Math.min(Math.max(known ?? 0, asked ?? 0), now + LONGEST_PAUSE_MS)
+function laterPause(current: number | null, requested: number | null, now: number): number | null {
+  const latest = Math.min(Math.max(current ?? 0, requested ?? 0), now + LONGEST_PAUSE_MS)
   return latest > now ? latest : null
 }
 
@@ -260,10 +260,10 @@ export function sentEventOf(message: LoggedMessage): SentEvent {
     return { eventId: id, body: payload, thing: eventThing(source, about), trace }
   }
   const trace = storedTraceHeaders(message.trace)
-  const own = ownEvent(payload)
-  if (own) {
-    const eventId = HEADER_ID.test(own.id) ? own.id : id
-    return { eventId, body: payload, thing: eventThing(own.source, own.subject), trace }
+  const event = cloudEventOf(payload)
+  if (event) {
+    const eventId = HEADER_ID.test(event.id) ? event.id : id
+    return { eventId, body: payload, thing: eventThing(event.source, event.subject), trace }
   }
   const source = eventSource('messages')
   const attributes = { id, source, type: subject, subject, time: toRfc3339(createdAt) }
@@ -280,8 +280,8 @@ interface Attributes {
 const HEADER_ID = /^[A-Za-z0-9_:-]{1,128}$/
 const PLATFORM = '/platform/'
 
-/** A payload that is a CloudEvent itself, and none that pretends to be of the platform. */
-function ownEvent(payload: string): (Attributes & { readonly id: string }) | undefined {
+/** The attributes of a payload that is a CloudEvent; undefined for any other one, and for one that claims to be the platform's. */
+function cloudEventOf(payload: string): (Attributes & { readonly id: string }) | undefined {
   if (!payload.includes('"specversion"')) return undefined
   const event = JSON.parse(payload) as Readonly<Record<string, unknown>> | null
   if (event === null || typeof event !== 'object' || event['specversion'] !== '1.0') return undefined

@@ -1,14 +1,14 @@
-import { JsonText } from '../../kernel/text.ts'
+import type { JsonText } from '../../kernel/text.ts'
 import type { Tx } from '../../store/store.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
+import { bodyWriter } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
-import { encodePage, parsePage } from '../../wire/page.ts'
+import { encodePage, PageOf, parsePage, TimedQuery } from '../../wire/page.ts'
 import { created, ok, type Answer, type Route, versioned, routeOf } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import type { StoredWebhook, Webhook } from './model.ts'
 import {
-  DeliveryPage,
   DeliveryParams,
   DeliveryQuery,
   DeliverySchema,
@@ -22,8 +22,6 @@ import {
   RecoverBody,
   WebhookBody,
   WebhookEditBody,
-  WebhookPage,
-  WebhookQuery,
   WebhookSchema,
   WebhookWithSecret,
 } from './schemas.ts'
@@ -48,6 +46,11 @@ const { webhook_not_found, delivery_not_found, webhook_disabled, too_many_webhoo
   WEBHOOK_ERRORS
 const { precondition_failed } = SHARED_ERRORS
 
+const webhookText = bodyWriter(encodeWebhook)
+const newWebhookText = bodyWriter(encodeNewWebhook)
+const knownWebhookText = bodyWriter(encodeKnownWebhook)
+const deliveryText = bodyWriter(encodeDelivery)
+
 /** docs/specification.md, Webhooks */
 export function webhookRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
   return [...settingRoutes(webhooks, caller), ...deliveryRoutes(webhooks)]
@@ -63,9 +66,7 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       description: 'It gets the events from now on. The response has the secret of the signatures once.',
       access: ADMINS,
       body: WebhookBody,
-      answers: {
-        201: versioned('The new webhook; `ETag` names its version.', WebhookWithSecret),
-      },
+      answers: { 201: versioned('The new webhook; `ETag` names its version.', WebhookWithSecret) },
       errors: { url_refused, too_many_webhooks },
       prepare: async ({ body }) => {
         const settings = fromWebhookBody(body)
@@ -82,8 +83,8 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       operation: 'listWebhooks',
       summary: 'List webhooks, newest first',
       access: ADMINS,
-      query: WebhookQuery,
-      answers: { 200: { description: 'A page of webhooks.', schema: WebhookPage } },
+      query: TimedQuery,
+      answers: { 200: { description: 'A page of webhooks.', schema: PageOf(WebhookSchema) } },
       read: async ({ query }) => ok(encodePage(await webhooks.list(parsePage(query)), encodeWebhook)),
     }),
     route({
@@ -114,9 +115,7 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       access: ADMINS,
       params: IdParams,
       body: WebhookEditBody,
-      answers: {
-        200: versioned('The webhook; `ETag` names its version.', WebhookSchema),
-      },
+      answers: { 200: versioned('The webhook; `ETag` names its version.', WebhookSchema) },
       errors: { webhook_not_found, url_refused, precondition_failed },
       prepare: async ({ body }) => {
         const edit = fromWebhookEditBody(body)
@@ -153,9 +152,7 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       description: 'The secret before it signs beside the new one for 24 hours.',
       access: ADMINS,
       params: IdParams,
-      answers: {
-        200: versioned('The webhook, with its new secret.', WebhookWithSecret),
-      },
+      answers: { 200: versioned('The webhook, with its new secret.', WebhookWithSecret) },
       errors: { webhook_not_found, precondition_failed },
       audit: { kind: 'webhook' },
       change: async (tx, { params, identity, headers }) =>
@@ -178,7 +175,7 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       errors: { webhook_not_found, webhook_disabled },
       audit: { kind: 'webhook' },
       change: async (tx, { params, identity }) =>
-        acceptedAnswer(encodeDelivery(await webhooks.test(tx, params.id, identity.id))),
+        acceptedAnswer(deliveryText(await webhooks.test(tx, params.id, identity.id))),
     }),
     route({
       method: 'GET',
@@ -188,7 +185,7 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       access: ADMINS,
       params: IdParams,
       query: DeliveryQuery,
-      answers: { 200: { description: 'A page of deliveries.', schema: DeliveryPage } },
+      answers: { 200: { description: 'A page of deliveries.', schema: PageOf(DeliverySchema) } },
       errors: { webhook_not_found },
       read: async ({ params, query }) =>
         ok(encodePage(await webhooks.deliveries(params.id, query.status, parsePage(query)), encodeDelivery)),
@@ -206,7 +203,7 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       audit: { kind: 'webhook' },
       change: async (tx, { params, identity }) =>
         acceptedAnswer(
-          encodeDelivery(await webhooks.redeliver(tx, params.id, params.delivery_id, identity.id)),
+          deliveryText(await webhooks.redeliver(tx, params.id, params.delivery_id, identity.id)),
         ),
     }),
     route({
@@ -229,7 +226,7 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       },
       audit: { kind: 'webhook', before: (tx, { params }) => stateOf(webhooks, params.id, tx) },
       change: async (tx, { params, identity }, from) =>
-        acceptedAnswer(encodeWebhook(await webhooks.recover(tx, params.id, from, identity.id))),
+        acceptedAnswer(webhookText(await webhooks.recover(tx, params.id, from, identity.id))),
     }),
   ]
 }
@@ -240,23 +237,23 @@ function requireCallable(caller: WebhookCaller, url: string): void {
 }
 
 /** The webhook before the change, for the audit trail. */
-async function stateOf(webhooks: Webhooks, id: string, tx: Tx): Promise<object> {
-  return new JsonText(encodeWebhook(await webhooks.get(id, tx)))
+async function stateOf(webhooks: Webhooks, id: string, tx: Tx): Promise<JsonText> {
+  return webhookText(await webhooks.get(id, tx))
 }
 
-function acceptedAnswer(body: string): Answer {
-  return { status: 202, body: new JsonText(body) }
+function acceptedAnswer(body: JsonText): Answer {
+  return { status: 202, body }
 }
 
 function webhookAnswer(webhook: Webhook): Answer {
-  return ok(new JsonText(encodeWebhook(webhook)), entityTag(webhook.version))
+  return ok(webhookText(webhook), entityTag(webhook.version))
 }
 
 function withSecret(webhook: StoredWebhook, status: 200 | 201): Answer {
-  const body = new JsonText(encodeNewWebhook(webhook))
+  const body = newWebhookText(webhook)
   const tag = entityTag(webhook.version)
   return {
     ...(status === 201 ? created('/webhooks', webhook.id, body, tag) : ok(body, tag)),
-    storedBody: new JsonText(encodeKnownWebhook(webhook)),
+    storedBody: knownWebhookText(webhook),
   }
 }

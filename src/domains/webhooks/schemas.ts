@@ -1,12 +1,13 @@
 import { Type, type Static } from 'typebox'
 import { invalidField } from '../../kernel/errors.ts'
 import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
-import { PageOf, TimedPageQuery } from '../../wire/page.ts'
+import { TimedPageQuery } from '../../wire/page.ts'
 import {
   Fields,
   GivenTime,
   Id,
   Nullable,
+  NullableOneOf,
   NullableTimestamp,
   OneOf,
   Text,
@@ -17,7 +18,6 @@ import {
   DELIVERY_STATUSES,
   DISABLED_REASONS,
   type StoredWebhook,
-  type Webhook,
   type WebhookSettings,
 } from './model.ts'
 
@@ -58,12 +58,10 @@ export const WebhookSchema = Fields(
     description: Description,
     ordered: Ordered,
     enabled: Enabled,
-    disabled_reason: Nullable<string>({
-      type: 'string',
-      enum: [...DISABLED_REASONS, null],
-      description:
-        '`by_hand`; `gone`: it has answered 410; `failing`: its calls failed for 5 days. Null while enabled.',
-    }),
+    disabled_reason: NullableOneOf(
+      DISABLED_REASONS,
+      '`by_hand`; `gone`: it has answered 410; `failing`: its calls failed for 5 days. Null while enabled.',
+    ),
     version: Type.Integer({ minimum: 1, description: 'Of the settings and the secret; the ETag.' }),
     pending: Type.Integer({ minimum: 0, description: 'Events that it has not got yet.' }),
     failing_since: NullableTimestamp,
@@ -114,20 +112,15 @@ export const DeliverySchema = Fields(
       description: 'Their names.',
     }),
     response_body: Nullable<string>({ type: 'string', description: 'The first 1 KiB.' }),
-    error: Nullable<string>({
-      type: 'string',
-      enum: [...DELIVERY_FAULTS, null],
-      description:
-        'Why there was no answer. `event_removed`: the event is older than `messages.keep`. ' +
+    error: NullableOneOf(
+      DELIVERY_FAULTS,
+      'Why there was no answer. `event_removed`: the event is older than `messages.keep`. ' +
         '`interrupted`: it was pending in the backup that this database was restored from.',
-    }),
+    ),
   },
   { $id: 'WebhookDelivery' },
 )
 
-export const WebhookPage = PageOf(WebhookSchema)
-export const DeliveryPage = PageOf(DeliverySchema)
-export const WebhookQuery = Fields(TimedPageQuery)
 export const DeliveryQuery = Fields({
   ...TimedPageQuery,
   status: Type.Optional(OneOf(DELIVERY_STATUSES)),
@@ -161,8 +154,13 @@ const decodeBody = decoderOf<Partial<WebhookSettings>>(WebhookBody)
 
 /** Throws `validation_failed` for what is no address of the web. */
 export function fromWebhookBody(body: Static<typeof WebhookBody>): WebhookSettings {
-  const given = decodeBody(body)
-  return { description: '', ordered: true, enabled: true, ...given, ...checkedOf(body) } as WebhookSettings
+  return {
+    description: '',
+    ordered: true,
+    enabled: true,
+    ...decodeBody(body),
+    ...checkedOf(body),
+  } as WebhookSettings
 }
 
 /** Throws as {@link fromWebhookBody}. */
@@ -184,7 +182,7 @@ function checkedOf({ url, subjects }: { url?: string; subjects?: readonly string
   }
 }
 
-/** Writes the address in the form of the URL standard, which knows one spelling of each. */
+/** Writes the address in the form of the URL standard, which has one spelling for each address. */
 function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
@@ -198,18 +196,12 @@ function parseUrl(text: string): string {
 
 export const encodeWebhook = encoderOf(WebhookSchema)
 
-const encodeWith = encoderOf(WebhookWithSecret, {
-  secret: ({ shownSecret }: Webhook & { shownSecret: string | null }) => shownSecret,
+/** The endpoint with its secret, which is shown once. */
+export const encodeNewWebhook = encoderOf(WebhookWithSecret, {
+  secret: ({ secret }: StoredWebhook) => secret.reveal(),
 })
 
-/** The endpoint with its secret, which is shown once. */
-export function encodeNewWebhook(webhook: StoredWebhook): string {
-  return encodeWith({ ...webhook, shownSecret: webhook.secret.reveal() })
-}
-
 /** The response to a repeated request. */
-export function encodeKnownWebhook(webhook: StoredWebhook): string {
-  return encodeWith({ ...webhook, shownSecret: null })
-}
+export const encodeKnownWebhook = encoderOf(WebhookWithSecret, { secret: () => null })
 
 export const encodeDelivery = encoderOf(DeliverySchema)

@@ -1,11 +1,11 @@
 import { systemRecord } from '../../kernel/audit.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
-import { AppError, notFound, requireFound, requireVersion } from '../../kernel/errors.ts'
+import { AppError, requireFound, requireVersion } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import { createSeriesCounter, type Counter, type Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { newWebhookSecret } from '../../kernel/standard-webhook.ts'
@@ -14,6 +14,7 @@ import type { PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { MessageLogReader } from '../../ports/events.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import type { Store, Tx, Queries } from '../../store/store.ts'
+import { queuedWork } from '../../store/work/work-queue.ts'
 import {
   WEBHOOK_ALERTS,
   FORMER_SECRET_MS,
@@ -32,6 +33,7 @@ import {
   type WebhookSettings,
 } from './model.ts'
 import {
+  countUndelivered,
   countWebhooks,
   deleteOldDeliveries,
   deleteOrphans,
@@ -45,7 +47,6 @@ import {
   listPendingThings,
   listWebhooks,
   lockWebhook,
-  readPending,
   recordStep,
   releaseThing,
   requeueDelivery,
@@ -92,22 +93,20 @@ export class Webhooks {
 
   constructor(deps: WebhookDeps & Waking) {
     this.#deps = deps
-    this.#calls = deps.metrics.counter({
+    this.#calls = createSeriesCounter(deps.metrics, {
       name: 'webhook_calls_total',
       help: 'Calls of the endpoints of webhooks, by outcome.',
-      labels: ['outcome'],
+      labels: { outcome: ['delivered', 'failed'] },
     })
-    for (const outcome of ['delivered', 'failed']) this.#calls.increment({ outcome }, 0)
   }
 
   /** Rejects with `too_many_webhooks`. The events after `place` are its own. */
   async create(tx: Tx, settings: WebhookSettings, actor: string, place: number): Promise<StoredWebhook> {
-    if ((await countWebhooks(tx)) >= MAX_WEBHOOKS)
-      throw new AppError(
-        'conflict',
-        'too_many_webhooks',
-        `There are ${MAX_WEBHOOKS} webhooks already; delete one that is not used.`,
-      )
+    const { webhooks = 0 } = (await countWebhooks(tx)) ?? {}
+    if (webhooks >= MAX_WEBHOOKS) {
+      const message = `There are ${MAX_WEBHOOKS} webhooks already; delete one that is not used.`
+      throw new AppError('conflict', 'too_many_webhooks', message)
+    }
     const at = this.#deps.clock.now()
     const webhook: StoredWebhook = {
       ...settings,
@@ -128,14 +127,14 @@ export class Webhooks {
       pausedUntil: null,
       recoverSince: null,
     }
-    await insertWebhook(tx, webhook)
+    await insertWebhook(tx, { ...webhook, ...queuedWork(at), dueAt: null })
     this.#log(tx, webhook.id, 'created', actor)
     return webhook
   }
 
   /** Newest first. */
   list(page: PageRequest): Promise<Page<Webhook>> {
-    return listWebhooks(this.#deps.store.read, page)
+    return listWebhooks(this.#deps.store.read, {}, page)
   }
 
   /** Rejects with `webhook_not_found`. */
@@ -149,7 +148,7 @@ export class Webhooks {
   }
 
   /**
-   * Changes what is given; the same again changes nothing. One that is enabled gets the events after `place`.
+   * Changes the fields of `edit`; equal values change nothing. A webhook that is enabled gets the events after `place`.
    * Rejects with `webhook_not_found` and `precondition_failed`.
    */
   async edit(
@@ -221,13 +220,9 @@ export class Webhooks {
   }
 
   /** Newest first. Rejects with `webhook_not_found`. */
-  async deliveries(
-    id: string,
-    status: DeliveryStatus | undefined,
-    page: PageRequest,
-  ): Promise<Page<WebhookDelivery>> {
-    await this.get(id)
-    return listDeliveries(this.#deps.store.read, { webhookId: id, ...(status && { status }) }, page)
+  async deliveries(webhookId: string, status: DeliveryStatus | undefined, page: PageRequest) {
+    await this.get(webhookId)
+    return listDeliveries(this.#deps.store.read, { webhookId, status }, page)
   }
 
   /**
@@ -236,8 +231,7 @@ export class Webhooks {
    */
   async redeliver(tx: Tx, id: string, deliveryId: string, actor: string): Promise<WebhookDelivery> {
     const known = requireEnabled(requireFound(await lockWebhook(tx, id), 'webhook', id))
-    const delivery = await findDelivery(tx, id, deliveryId)
-    if (!delivery) throw notFound('delivery', deliveryId)
+    const delivery = requireFound(await findDelivery(tx, id, deliveryId), 'delivery', deliveryId)
     const now = this.#deps.clock.now()
     const isPending = delivery.status === 'pending'
     const { thing } = delivery
@@ -311,8 +305,8 @@ export class Webhooks {
   }
 
   /** The number of events that endpoints have not got yet. */
-  pending(): Promise<number> {
-    return readPending(this.#deps.store.read)
+  async pending(): Promise<number> {
+    return (await countUndelivered(this.#deps.store.read))?.pending ?? 0
   }
 
   /** Removes one batch of old deliveries, and of those of deleted webhooks; returns how many. */

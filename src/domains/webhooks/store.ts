@@ -1,128 +1,53 @@
 import { sql } from 'kysely'
-import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { sizeOf } from '../../store/pages.ts'
-import type { Queries, Reads, Tx } from '../../store/store.ts'
-import { queuedWork, WorkQueue } from '../../store/work/work-queue.ts'
-import type { RowOf } from '../../store/columns.ts'
+import type { Tx } from '../../store/store.ts'
+import { WORK_COLUMN_NAMES, WorkQueue } from '../../store/work/work-queue.ts'
 import {
   NOT_TRIED,
-  type WebhookDelivery,
   type DeliveryStatus,
   type DeliveryStep,
   type StoredWebhook,
-  type Webhook,
+  type WebhookDelivery,
 } from './model.ts'
-import { db, deliveries, pages, webhooks, readRow, readRows, changeRow, changeRows } from './tables.ts'
+import {
+  deliveries,
+  webhooks,
+  changeRow,
+  changeRows,
+  db,
+  lockable,
+  pages,
+  readRow,
+  readRows,
+} from './tables.ts'
 
 export type WebhookRow = RowOf<typeof webhooks>
 
 /** The queue of the endpoints: a process calls an endpoint while it holds its lease. */
 export const webhookQueue = new WorkQueue('webhooks', webhooks)
 
-const KEPT = webhooks.except('seq', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt', 'trace')
+const WEBHOOK = webhooks.except('seq', ...WORK_COLUMN_NAMES)
 
-const insert = changeRows((on, change: Omit<WebhookRow, 'seq'>) =>
-  on.insertInto('webhooks').values(webhooks.values(change)),
+export const insertWebhook = changeRows((on, webhook: NewRowOf<typeof webhooks>) =>
+  on.insertInto('webhooks').values(webhooks.values(webhook)),
 )
 
-const countPending = readRow((on) =>
-  on
-    .selectFrom('webhooks')
-    .select((row) => row.fn.coalesce(row.fn.sum<number>('pending'), sql.lit(0)).as('pending')),
+export const countWebhooks = readRow((on) =>
+  on.selectFrom('webhooks').select((row) => row.fn.countAll<number>().as('webhooks')),
 )
 
-const setStep = changeRow((on, change: DeliveryStep & { id: string }) =>
-  on
-    .updateTable('webhook_deliveries')
-    .set(
-      deliveries.set(
-        change,
-        'status',
-        'attempts',
-        'dueAt',
-        'firstTriedAt',
-        'triedAt',
-        'finishedAt',
-        'responseStatus',
-        'responseHeaders',
-        'responseBody',
-        'error',
-      ),
-    )
-    .where('id', '=', change.id)
-    .where('status', '=', sql.lit('pending')),
+/** A webhook that is locked keeps everything about its deliveries waiting until the end of the transaction. */
+export const [findWebhook, lockWebhook] = lockable(
+  (on, id: string) => on.selectFrom('webhooks').select(WEBHOOK).where('id', '=', id),
+  webhooks.decode,
 )
-
-const nextDue = readRow((on, webhookId: string) =>
-  on
-    .selectFrom('webhook_deliveries')
-    .select('due_at as dueAt')
-    .where('webhook_id', '=', webhookId)
-    .where('due_at', 'is not', null)
-    .orderBy('due_at')
-    .limit(1),
-)
-
-const DUE = deliveries.pick('id', 'place', 'eventId', 'thing', 'payload', 'attempts', 'firstTriedAt')
-
-/** A delivery that is to be made now. */
-export type Due = Pick<
-  WebhookDelivery,
-  'id' | 'place' | 'eventId' | 'thing' | 'payload' | 'attempts' | 'firstTriedAt'
->
-
-const nextOwner = readRow((on, after: string) =>
-  on
-    .selectFrom('webhook_deliveries')
-    .select('webhook_id as webhookId')
-    .where('webhook_id', '>', after)
-    .orderBy('webhook_id')
-    .limit(1),
-)
-
-const EMPTY = {
-  first_tried_at: NOT_TRIED.firstTriedAt,
-  tried_at: NOT_TRIED.triedAt,
-  finished_at: NOT_TRIED.finishedAt,
-  response_status: NOT_TRIED.responseStatus,
-  response_headers: NOT_TRIED.responseHeaders,
-  response_body: NOT_TRIED.responseBody,
-  error: NOT_TRIED.error,
-}
-
-export async function insertWebhook(tx: Tx, webhook: StoredWebhook): Promise<void> {
-  await insert(tx, { ...webhook, ...queuedWork(webhook.createdAt), dueAt: null })
-}
-
-export async function countWebhooks(queries: Queries): Promise<number> {
-  const [row] = await db(queries)
-    .selectFrom('webhooks')
-    .select((each) => each.fn.countAll<number>().as('webhooks'))
-    .execute()
-  return row?.webhooks ?? 0
-}
-
-export async function findWebhook(queries: Queries, id: string): Promise<StoredWebhook | undefined> {
-  const row = await db(queries).selectFrom('webhooks').select(KEPT).where('id', '=', id).executeTakeFirst()
-  return row && webhooks.decode(row)
-}
-
-/** Finds an endpoint and locks it until the end of the transaction: everything about its deliveries waits for that. */
-export async function lockWebhook(tx: Tx, id: string): Promise<StoredWebhook | undefined> {
-  const row = await db(tx)
-    .selectFrom('webhooks')
-    .select(KEPT)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
-  return row && webhooks.decode(row)
-}
 
 /** Locks those of the endpoints that are enabled and at this place, in the order of their ids. */
 export async function lockAtPlace(tx: Tx, ids: readonly string[], place: number): Promise<StoredWebhook[]> {
   const rows = await db(tx)
     .selectFrom('webhooks')
-    .select(KEPT)
+    .select(WEBHOOK)
     .where('id', 'in', ids)
     .where('place', '=', place)
     .where('enabled', '=', 1)
@@ -136,34 +61,11 @@ export async function lockAtPlace(tx: Tx, ids: readonly string[], place: number)
 export const updateWebhook = changeRows((on, webhook: StoredWebhook) =>
   on
     .updateTable('webhooks')
-    .set(
-      webhooks.set(
-        webhook,
-        'url',
-        'subjects',
-        'description',
-        'ordered',
-        'enabled',
-        'disabledReason',
-        'version',
-        'updatedAt',
-        'updatedBy',
-        'failingSince',
-        'lastSuccessAt',
-        'pending',
-        'secret',
-        'formerSecret',
-        'formerSecretUntil',
-        'place',
-        'pausedUntil',
-        'recoverSince',
-      ),
-    )
+    .set(webhooks.setExcept(webhook, 'id', 'createdAt', 'createdBy', ...WORK_COLUMN_NAMES))
     .where('id', '=', webhook.id),
 )
 
-/** A holder that has the lease learns of new work by itself. */
-/** Lets the worker look at the endpoint at this time. */
+/** Lets the worker look at the endpoint at this time. A process that has its lease learns of new work by itself. */
 export const setWebhookDue = changeRows((on, id: string, dueAt: number) =>
   on.updateTable('webhooks').set({ due_at: dueAt }).where('id', '=', id).where('lease_holder', 'is', null),
 )
@@ -204,34 +106,29 @@ export async function hastenAll(tx: Tx, now: number, far: number): Promise<void>
 /** Deletes the endpoint alone; {@link deleteOrphans} removes its deliveries. */
 export const deleteWebhook = changeRows((on, id: string) => on.deleteFrom('webhooks').where('id', '=', id))
 
-const pageOfWebhooks = pages(
+/** Newest first. */
+export const listWebhooks = pages(
   { table: 'webhooks', createdAt: 'created_at', size: sizeOf('url', 'subjects', 'description') },
   (on) => on.selectFrom('webhooks').select(webhooks.all),
   {},
+  webhooks.decode,
+)
+
+/** The enabled endpoints: those that the events are read for. */
+export const listEnabledWebhooks = readRows(
+  (on) => on.selectFrom('webhooks').select(WEBHOOK).where('enabled', '=', 1).orderBy('id'),
+  webhooks.decode,
+)
+
+/** The number of events that endpoints have not got yet. */
+export const countUndelivered = readRow((on) =>
+  on
+    .selectFrom('webhooks')
+    .select((row) => row.fn.coalesce(row.fn.sum<number>('pending'), sql.lit(0)).as('pending')),
 )
 
 /** Newest first. */
-export async function listWebhooks(reads: Reads, page: PageRequest): Promise<Page<Webhook>> {
-  return mapPage(await pageOfWebhooks(reads, {}, page), webhooks.decode)
-}
-
-/** The enabled endpoints: those that the events are read for. */
-export async function listEnabledWebhooks(queries: Queries): Promise<StoredWebhook[]> {
-  const rows = await db(queries)
-    .selectFrom('webhooks')
-    .select(KEPT)
-    .where('enabled', '=', 1)
-    .orderBy('id')
-    .execute()
-  return rows.map(webhooks.decode)
-}
-
-/** The number of events that endpoints have not got yet. */
-export async function readPending(queries: Queries): Promise<number> {
-  return (await countPending(queries))?.pending ?? 0
-}
-
-const pageOfDeliveries = pages(
+export const listDeliveries = pages(
   {
     table: 'webhook_deliveries',
     createdAt: 'created_at',
@@ -243,16 +140,8 @@ const pageOfDeliveries = pages(
     webhookId: (query, webhookId: string) => query.where('webhook_id', '=', webhookId),
     status: (query, status: DeliveryStatus) => query.where('status', '=', sql.lit(status)),
   },
+  deliveries.decode,
 )
-
-/** Newest first. */
-export async function listDeliveries(
-  reads: Reads,
-  filter: { readonly webhookId: string; readonly status?: DeliveryStatus },
-  page: PageRequest,
-): Promise<Page<WebhookDelivery>> {
-  return mapPage(await pageOfDeliveries(reads, filter, page), deliveries.decode)
-}
 
 export const findDelivery = readRow(
   (on, webhookId: string, id: string) =>
@@ -275,21 +164,15 @@ export async function insertDeliveries(tx: Tx, created: readonly WebhookDelivery
   await db(tx).insertInto('webhook_deliveries').values(rows).execute()
 }
 
-/** The places in a part of the log from which the endpoint has deliveries. */
-export async function listPlaces(
-  tx: Tx,
-  webhookId: string,
-  { after, through }: { readonly after: number; readonly through: number },
-): Promise<Set<number>> {
-  const rows = await db(tx)
+/** The places in a part of the log, after one and through another, from which the endpoint has deliveries. */
+export const listPlaces = readRows((on, webhookId: string, after: number, through: number) =>
+  on
     .selectFrom('webhook_deliveries')
     .select('place')
     .where('webhook_id', '=', webhookId)
     .where('place', '>', after)
-    .where('place', '<=', through)
-    .execute()
-  return new Set(rows.map(({ place }) => place as number))
-}
+    .where('place', '<=', through),
+)
 
 /** Which of the things have a delivery that is not finished. */
 export async function listPendingThings(
@@ -313,7 +196,7 @@ export async function listPendingThings(
 export const listDueDeliveries = readRows((on, webhookId: string, now: number, limit: number) =>
   on
     .selectFrom('webhook_deliveries')
-    .select(DUE)
+    .select(deliveries.pick('id', 'place', 'eventId', 'thing', 'payload', 'attempts', 'firstTriedAt'))
     .where('webhook_id', '=', webhookId)
     .where('due_at', '<=', now)
     .orderBy('due_at')
@@ -321,15 +204,31 @@ export const listDueDeliveries = readRows((on, webhookId: string, now: number, l
     .limit(limit),
 )
 
-/** When the next delivery of the endpoint is due; null if there is none. */
-export async function readNextDue(queries: Queries, webhookId: string): Promise<number | null> {
-  return (await nextDue(queries, webhookId))?.dueAt ?? null
-}
+/** A delivery that is to be made now. */
+export type Due = Awaited<ReturnType<typeof listDueDeliveries>>[number]
+
+/** The delivery of the endpoint that is due next. */
+export const findNextDue = readRow((on, webhookId: string) =>
+  on
+    .selectFrom('webhook_deliveries')
+    .select('due_at as dueAt')
+    .where('webhook_id', '=', webhookId)
+    .where('due_at', 'is not', null)
+    .orderBy('due_at')
+    .limit(1),
+)
+
+/** What a delivery knows of its calls. */
+const ANSWER = Object.keys(NOT_TRIED) as (keyof typeof NOT_TRIED)[]
 
 /** Records a call; `false` when the delivery is finished or removed. */
-export async function recordStep(tx: Tx, id: string, step: DeliveryStep): Promise<boolean> {
-  return await setStep(tx, { id, ...step })
-}
+export const recordStep = changeRow((on, id: string, step: DeliveryStep) =>
+  on
+    .updateTable('webhook_deliveries')
+    .set(deliveries.set(step, 'status', 'attempts', 'dueAt', ...ANSWER))
+    .where('id', '=', id)
+    .where('status', '=', sql.lit('pending')),
+)
 
 /** Makes the next delivery of a thing due now, when the one before it is finished. */
 export const releaseThing = changeRows((on, webhookId: string, thing: string, now: number) =>
@@ -353,27 +252,21 @@ export const releaseThing = changeRows((on, webhookId: string, thing: string, no
 export const requeueDelivery = changeRows((on, id: string, dueAt: number | null) =>
   on
     .updateTable('webhook_deliveries')
-    .set({ status: 'pending', attempts: 0, due_at: dueAt, ...EMPTY })
+    .set({ status: 'pending', attempts: 0, due_at: dueAt, ...deliveries.set(NOT_TRIED, ...ANSWER) })
     .where('id', '=', id),
 )
 
 /** The oldest deliveries that have failed since a time. */
-export function listFailed(
-  tx: Tx,
-  webhookId: string,
-  since: number,
-  limit: number,
-): Promise<Pick<WebhookDelivery, 'id' | 'thing'>[]> {
-  return db(tx)
+export const listFailed = readRows((on, webhookId: string, since: number, limit: number) =>
+  on
     .selectFrom('webhook_deliveries')
     .select(['id', 'thing'])
     .where('webhook_id', '=', webhookId)
     .where('status', '=', sql.lit('failed'))
     .where('finished_at', '>=', since)
     .orderBy('seq')
-    .limit(limit)
-    .execute()
-}
+    .limit(limit),
+)
 
 /** Lets every pending delivery be tried now; of a thing with an order, its first one. */
 export async function hastenDeliveries(
@@ -391,38 +284,52 @@ export async function hastenDeliveries(
 }
 
 /** Removes one batch of the deliveries that were finished before a time; returns how many. */
-export function deleteOldDeliveries(tx: Tx, before: number, limit: number): Promise<number> {
-  return deleteSome(
-    tx,
-    db(tx)
-      .selectFrom('webhook_deliveries')
-      .select('seq')
-      .where('finished_at', '<', before)
-      .orderBy('finished_at')
-      .limit(limit),
-  )
-}
+export const deleteOldDeliveries = changeRows((on, before: number, limit: number) =>
+  on
+    .deleteFrom('webhook_deliveries')
+    .where('seq', 'in', (old) =>
+      old
+        .selectFrom('webhook_deliveries')
+        .select('seq')
+        .where('finished_at', '<', before)
+        .orderBy('finished_at')
+        .limit(limit),
+    ),
+)
+
+const deleteDeliveriesOf = changeRows((on, webhookId: string, limit: number) =>
+  on
+    .deleteFrom('webhook_deliveries')
+    .where('seq', 'in', (orphaned) =>
+      orphaned
+        .selectFrom('webhook_deliveries')
+        .select('seq')
+        .where('webhook_id', '=', webhookId)
+        .limit(limit),
+    ),
+)
 
 /** Removes one batch of the deliveries of a deleted endpoint; returns how many. */
 export async function deleteOrphans(tx: Tx, limit: number): Promise<number> {
   const owner = await findDeletedOwner(tx)
-  if (owner === undefined) return 0
-  const selected = db(tx).selectFrom('webhook_deliveries').select('seq').where('webhook_id', '=', owner)
-  return deleteSome(tx, selected.limit(limit))
+  return owner === undefined ? 0 : deleteDeliveriesOf(tx, owner, limit)
 }
+
+const findNextOwner = readRow((on, after: string) =>
+  on
+    .selectFrom('webhook_deliveries')
+    .select('webhook_id as webhookId')
+    .where('webhook_id', '>', after)
+    .orderBy('webhook_id')
+    .limit(1),
+)
 
 /** Steps from one owner to the next by the index: there are few owners, and many deliveries. */
 async function findDeletedOwner(tx: Tx): Promise<string | undefined> {
   const known = new Set((await db(tx).selectFrom('webhooks').select('id').execute()).map(({ id }) => id))
   for (let after = ''; ;) {
-    const row = await nextOwner(tx, after)
+    const row = await findNextOwner(tx, after)
     if (!row || !known.has(row.webhookId)) return row?.webhookId
     after = row.webhookId
   }
-}
-
-async function deleteSome(tx: Tx, selected: { execute(): Promise<{ seq: number }[]> }): Promise<number> {
-  const seqs = (await selected.execute()).map(({ seq }) => seq)
-  if (seqs.length > 0) await db(tx).deleteFrom('webhook_deliveries').where('seq', 'in', seqs).execute()
-  return seqs.length
 }

@@ -67,7 +67,7 @@ export const deliveries = defineColumns({
   error: text<DeliveryFault>().nullable(),
 })
 
-export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
+export const { changeRow, changeRows, db, lockable, names, pages, readRow, readRows } = schemaOf({
   webhooks,
   webhook_deliveries: deliveries,
 })

@@ -1,6 +1,6 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
 import { traceHeadersOfEvent } from '../../kernel/events.ts'
-import { type Logger, createOutage, type Outage } from '../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../kernel/logger.ts'
 import { newId } from '../../kernel/ids.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
@@ -8,7 +8,7 @@ import { receivedTrace, runInSpan, traceHeaders } from '../../kernel/trace.ts'
 import type { LoggedMessage, MessageLogReader } from '../../ports/events.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import { Runner, type RunnerOptions } from '../../store/work/runner.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
 import type { ModuleRunner } from '../../wire/domain.ts'
 import {
   type CallResult,
@@ -25,6 +25,7 @@ import type { Pace } from './pace.ts'
 import { type CallAttempt, MAX_WEBHOOKS, type Webhooks } from './service.ts'
 import {
   type Due,
+  findNextDue,
   findWebhook,
   hastenAll,
   insertDeliveries,
@@ -35,7 +36,6 @@ import {
   listPlaces,
   lockAtPlace,
   lockWebhook,
-  readNextDue,
   requeueDelivery,
   setWebhookDue,
   updateWebhook,
@@ -65,12 +65,8 @@ export function deliveryRunner(
   endpoints: Endpoints,
   deps: WorkerDeps,
 ): Runner<WebhookRow, void> {
-  const { store, clock, logger, metrics } = deps
   return new Runner<WebhookRow, void>({
-    store,
-    clock,
-    logger,
-    metrics,
+    ...deps,
     name: 'webhooks',
     everyMs: LOOK_EVERY_MS,
     leaseMs: LEASE_MS,
@@ -85,10 +81,10 @@ export function deliveryRunner(
     async settle(tx, webhook, holder, outcome) {
       // A new delivery is written by a transaction that has locked the endpoint.
       const known = await lockWebhook(tx, webhook.id)
-      const dueAt = known?.enabled === true ? await readNextDue(tx, webhook.id) : null
-      const paused = dueAt === null ? null : Math.max(dueAt, known?.pausedUntil ?? 0)
-      const now = clock.now()
-      const at = outcome.status === 'retry' ? Math.max(outcome.at, paused ?? now) : paused
+      const next = known?.enabled ? await findNextDue(tx, webhook.id) : undefined
+      const callAt = next?.dueAt ? Math.max(next.dueAt, known?.pausedUntil ?? 0) : null
+      const now = deps.clock.now()
+      const at = outcome.status === 'retry' ? Math.max(outcome.at, callAt ?? now) : callAt
       const isReleased = await webhookQueue.release(tx, webhook, { holder, dueAt: at })
       if (isReleased && at !== null) tx.afterCommit(() => endpoints.wakeAt(at - now))
       return isReleased
@@ -232,7 +228,7 @@ function testOf(body: string): Sent {
   return { body, trace: traceHeadersOfEvent(body) }
 }
 
-// This many events are read from the log at a time. The log keeps due events until then.
+// The events that are read from the log at a time.
 const BATCH = 100
 const MAX_DUE = 500
 // An endpoint that refuses some events for days must not stop the others.
@@ -242,13 +238,8 @@ const UNION_SUBJECTS = 50
 // A smaller difference between the clocks of a process is a correction.
 const CLOCK_STEP_MS = 10 * SECOND
 
-export interface FeedOptions {
-  readonly store: Store
-  readonly clock: WaitingClock
-  readonly logger: Logger
-  readonly log: MessageLogReader
+type FeedOptions = Pick<WorkerDeps, 'store' | 'clock' | 'logger' | 'log' | 'pace'> & {
   readonly endpoints: Endpoints
-  readonly pace: Pick<Pace, 'turn'>
 }
 
 /**
@@ -373,10 +364,10 @@ export class WebhookFeed implements ModuleRunner {
     through: number,
   ): Promise<number> {
     const now = this.#options.clock.now()
-    const wanted = events.filter(({ message }) => wantsSubject(webhook, message.subject))
-    const known =
-      wanted.length > 0 ? await listPlaces(tx, webhook.id, { after: webhook.place, through }) : NONE
-    const fresh = wanted.filter(({ message }) => !known.has(message.place))
+    const matching = events.filter(({ message }) => wantsSubject(webhook, message.subject))
+    const rows = matching.length > 0 ? await listPlaces(tx, webhook.id, webhook.place, through) : []
+    const knownPlaces = new Set(rows.map(({ place }) => place))
+    const fresh = matching.filter(({ message }) => !knownPlaces.has(message.place))
     const things = webhook.ordered ? [...new Set(fresh.map(({ thing }) => thing))] : []
     const busy = await listPendingThings(tx, webhook.id, things)
     const deliveries: WebhookDelivery[] = fresh.map(({ message: { place, subject }, eventId, thing }) => {
@@ -421,8 +412,6 @@ interface LoggedEvent {
   readonly eventId: string
   readonly thing: string
 }
-
-const NONE: ReadonlySet<number> = new Set()
 
 /** The subjects of all endpoints together; undefined if there are so many that a condition would cost more than it saves. */
 function unionOf(group: readonly StoredWebhook[]): string[] | undefined {

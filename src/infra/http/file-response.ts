@@ -16,33 +16,33 @@ const CHUNK_BYTES = 262_144
 export async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
-  file: FileContent,
+  content: FileContent,
   longResponses: LongResponses,
 ): Promise<FastifyReply> {
   const { headers } = request
-  const { entityTag, sizeBytes } = file
+  const { entityTag, file } = content
   reply.headers({ etag: entityTag, 'accept-ranges': 'bytes' })
   if (headers['if-match'] !== undefined && !matchesTag(headers['if-match'], entityTag, 'strong'))
     return refuse(reply, changed(entityTag))
   if (headers['if-none-match'] !== undefined && matchesTag(headers['if-none-match'], entityTag, 'weak'))
     return reply.code(304).send()
   // A range has a meaning in a GET only (RFC 9110, section 14.2).
-  const range = request.method === 'GET' ? requestedRange(request, file) : 'whole'
+  const range = request.method === 'GET' ? requestedRange(request, content) : 'whole'
   if (range === 'unsatisfiable') {
-    reply.header('content-range', `bytes */${sizeBytes}`)
-    return refuse(reply, unsatisfiable(sizeBytes))
+    reply.header('content-range', `bytes */${file.sizeBytes}`)
+    return refuse(reply, unsatisfiable(file.sizeBytes))
   }
   if (request.method === 'HEAD') {
-    describe(reply, file, range)
+    describe(reply, content, range)
     return reply.send(Readable.from([]))
   }
-  const handle = await openFile(reply, file)
-  describe(reply, file, range)
+  const handle = await openFile(reply, content)
+  describe(reply, content, range)
   return sendBytes(request, reply, handle, { range, longResponses })
 }
 
 /** The file may be deleted after the operation has found it. */
-async function openFile(reply: FastifyReply, { path, missing }: FileContent): Promise<FileHandle> {
+async function openFile(reply: FastifyReply, { file: { path, missing } }: FileContent): Promise<FileHandle> {
   try {
     return await open(path, 'r')
   } catch (error) {
@@ -52,14 +52,18 @@ async function openFile(reply: FastifyReply, { path, missing }: FileContent): Pr
   }
 }
 
-function requestedRange({ headers }: FastifyRequest, { entityTag, sizeBytes }: FileContent) {
+function requestedRange({ headers }: FastifyRequest, { entityTag, file: { sizeBytes } }: FileContent) {
   const condition = headers['if-range']
   // A date is no condition for this file, which has none.
   if (condition !== undefined && condition !== entityTag) return 'whole'
   return parseByteRange(headers.range, sizeBytes)
 }
 
-function describe(reply: FastifyReply, { name, sizeBytes }: FileContent, range: ByteRange | 'whole'): void {
+function describe(
+  reply: FastifyReply,
+  { file: { name, sizeBytes } }: FileContent,
+  range: ByteRange | 'whole',
+): void {
   reply
     .code(range === 'whole' ? 200 : 206)
     .type('application/octet-stream')

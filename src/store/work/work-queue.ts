@@ -15,6 +15,7 @@ export const WORK_COLUMNS = {
   queuedAt: integer(),
   trace: text().nullable(),
 }
+export const WORK_COLUMN_NAMES = Object.keys(WORK_COLUMNS) as (keyof typeof WORK_COLUMNS)[]
 
 /** The values of those columns in a row that is due at once. */
 export function queuedWork(now: number) {

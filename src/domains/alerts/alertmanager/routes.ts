@@ -1,27 +1,18 @@
-import { ok, type Route, routeOf } from '../../../wire/route.ts'
+import { Type, type Static } from 'typebox'
+import { requireAllowedText } from '../../../kernel/alerts.ts'
+import { invalidField } from '../../../kernel/errors.ts'
+import { parseTime } from '../../../wire/codec.ts'
 import { SHARED_ERRORS } from '../../../wire/error-codes.ts'
-import { IdParams } from '../../../wire/schemas.ts'
+import { ok, routeOf, type Route } from '../../../wire/route.ts'
+import { Id, IdParams, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'
+import { ZERO_TIME } from '../intake/parse.ts'
+import { matchesText, parseMatcher, patternFault, type LabelMatcher } from '../labels.ts'
 import { ALERT_OPERATORS, ALERT_READERS } from '../model.ts'
-import { ALERT_ERRORS } from '../schemas.ts'
+import { ALERT_ERRORS } from '../routes.ts'
+import type { NewSilence } from '../silences/model.ts'
 import { SILENCE_READERS } from '../silences/routes.ts'
 import type { Silences } from '../silences/service.ts'
-import {
-  AlertmanagerAlerts,
-  AlertmanagerGroups,
-  AlertmanagerQuery,
-  AlertmanagerReceivers,
-  AlertmanagerSilence,
-  AlertmanagerSilences,
-  AlertmanagerStatus,
-  fromAlertmanagerQuery,
-  fromAlertmanagerSilence,
-  fromFilter,
-  NewAlertmanagerSilence,
-  NoQuery,
-  SilenceCreated,
-  SilencesQuery,
-} from './schemas.ts'
-import type { Alertmanager } from './service.ts'
+import type { Alertmanager, AlertmanagerFilter } from './service.ts'
 
 const route = routeOf('Alerts')
 
@@ -60,7 +51,7 @@ export function alertmanagerRoutes(alertmanager: Alertmanager, silences: Silence
       access: ALERT_READERS,
       query: AlertmanagerQuery,
       answers: { 200: { description: 'The alerts.', schema: AlertmanagerAlerts } },
-      read: async ({ query }) => ok(await alertmanager.alerts(fromAlertmanagerQuery(query))),
+      read: async ({ query }) => ok(await alertmanager.alerts(filterOf(query))),
     }),
     route({
       method: 'GET',
@@ -70,7 +61,7 @@ export function alertmanagerRoutes(alertmanager: Alertmanager, silences: Silence
       access: ALERT_READERS,
       query: AlertmanagerQuery,
       answers: { 200: { description: 'The groups.', schema: AlertmanagerGroups } },
-      read: async ({ query }) => ok(await alertmanager.groups(fromAlertmanagerQuery(query))),
+      read: async ({ query }) => ok(await alertmanager.groups(filterOf(query))),
     }),
     ...silenceRoutesOf(alertmanager, silences),
   ]
@@ -88,8 +79,8 @@ function silenceRoutesOf(alertmanager: Alertmanager, silences: Silences): Route[
         'or next window.',
       access: SILENCE_READERS,
       query: SilencesQuery,
-      answers: { 200: { description: 'The silences.', schema: AlertmanagerSilences } },
-      read: async ({ query }) => ok(await alertmanager.silences(fromFilter(query.filter))),
+      answers: { 200: { description: 'The silences.', schema: Type.Array(AlertmanagerSilence) } },
+      read: async ({ query }) => ok(await alertmanager.silences(parseMatchers(query.filter))),
     }),
     route({
       method: 'POST',
@@ -102,9 +93,9 @@ function silenceRoutesOf(alertmanager: Alertmanager, silences: Silences): Route[
       access: ALERT_OPERATORS,
       query: NoQuery,
       body: NewAlertmanagerSilence,
-      answers: { 200: { description: 'The id of the new silence.', schema: SilenceCreated } },
+      answers: { 200: { description: 'The id of the new silence.', schema: Type.Object({ silenceID: Id }) } },
       errors: { silence_not_found, forbidden_variable },
-      prepare: ({ body }) => fromAlertmanagerSilence(body),
+      prepare: ({ body }) => newSilenceOf(body),
       audit: { kind: 'silence', id: (_request, answer) => (answer as { silenceID: string }).silenceID },
       change: async (tx, { identity }, { id: replaced, ...wanted }) => {
         if (replaced !== undefined) await silences.end(tx, replaced, identity.id)
@@ -141,4 +132,171 @@ function silenceRoutesOf(alertmanager: Alertmanager, silences: Silences): Route[
       },
     }),
   ]
+}
+
+// The interface has names in camelCase, and its answers may get more members: none of the schemas is closed.
+
+const Name = Type.String({ description: 'Of a receiver.', examples: ['robot'] })
+const LabelsSchema = Type.Record(Type.String(), Type.String(), { description: 'Texts by name.' })
+
+const AlertmanagerStatus = Type.Object({
+  cluster: Type.Object({
+    status: Type.String({ description: '`disabled`: the platform is no cluster of Alertmanagers.' }),
+    peers: Type.Array(Type.Unknown()),
+  }),
+  versionInfo: Type.Record(Type.String(), Type.String(), { description: 'Those of the platform.' }),
+  config: Type.Object({
+    original: Type.String({ description: 'YAML: one route, and the names of the receivers.' }),
+  }),
+  uptime: Timestamp,
+})
+
+const AlertmanagerReceivers = Type.Array(Type.Object({ name: Name }))
+
+const AlertmanagerAlert = Type.Object({
+  fingerprint: Type.String({ description: 'Of the labels.' }),
+  labels: LabelsSchema,
+  annotations: LabelsSchema,
+  receivers: AlertmanagerReceivers,
+  startsAt: Type.String({ format: 'date-time', description: 'Since when it fires, as its sender says.' }),
+  updatedAt: Type.String({ format: 'date-time', description: 'Of the last report.' }),
+  endsAt: Type.String({ format: 'date-time', description: 'In five minutes: it has not ended.' }),
+  generatorURL: Type.Optional(
+    Type.String({ description: 'Where its sender shows what has raised it, an http or https address.' }),
+  ),
+  status: Type.Object({
+    state: OneOf(['active', 'suppressed'], '`suppressed`: silenced or inhibited.'),
+    silencedBy: Type.Array(Type.String(), { description: 'Ids of silences.' }),
+    inhibitedBy: Type.Array(Type.String(), { description: 'Fingerprints of alerts.' }),
+    mutedBy: Type.Array(Type.String()),
+  }),
+})
+
+const AlertmanagerAlerts = Type.Array(AlertmanagerAlert)
+
+const AlertmanagerGroups = Type.Array(
+  Type.Object({
+    labels: LabelsSchema,
+    receiver: Type.Object({ name: Name }),
+    alerts: AlertmanagerAlerts,
+  }),
+)
+
+const MATCHER_LIMIT = 32
+const Filter = Type.Optional(
+  Type.Array(Type.String({ maxLength: 2_048, examples: ['alertname="DiskFull"'] }), {
+    maxItems: MATCHER_LIMIT,
+    description: 'Matchers such as `alertname=~"Disk.*"`, which may be repeated; all of them must match.',
+    examples: [['alertname="DiskFull"']],
+  }),
+)
+const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+
+// Grafana passes on the parameters of its own pages, which an Alertmanager ignores.
+const OtherQuery = { description: 'Other parameters have no effect.' }
+
+const NoQuery = Type.Object({}, OtherQuery)
+
+const AlertmanagerQuery = Type.Object(
+  {
+    active: Flag('Without alerts that are told, if `false`.'),
+    silenced: Flag('Without silenced alerts, if `false`.'),
+    inhibited: Flag('Without inhibited alerts, if `false`.'),
+    unprocessed: Flag('Without effect: no alert is unprocessed.'),
+    muted: Flag('Without effect: no alert is muted.'),
+    filter: Filter,
+    receiver: Type.Optional(
+      Text({ maxLength: 1_024, description: 'A regular expression of a whole name.', examples: ['robot'] }),
+    ),
+  },
+  OtherQuery,
+)
+
+const SilencesQuery = Type.Object({ filter: Filter }, OtherQuery)
+
+const Matcher = Type.Object({
+  name: Text({ minLength: 1, maxLength: 128, examples: ['alertname'] }),
+  value: Text({ maxLength: 1_024, examples: ['DiskFull'] }),
+  isRegex: Type.Boolean(),
+  isEqual: Type.Optional(Type.Boolean({ default: true })),
+})
+
+const SILENCE = {
+  matchers: Type.Array(Matcher, {
+    minItems: 1,
+    maxItems: MATCHER_LIMIT,
+    description: 'All of them must match; one at least not an empty text.',
+  }),
+  startsAt: Type.String({ format: 'date-time', maxLength: 64 }),
+  endsAt: Type.String({
+    format: 'date-time',
+    maxLength: 64,
+    description: 'At most 30 days after `startsAt`.',
+  }),
+  createdBy: Type.String({
+    maxLength: 1_024,
+    description: 'Without effect in a request: the name of the caller.',
+  }),
+  comment: Text({ minLength: 1, maxLength: 1_024, description: 'The reason of the silence.' }),
+}
+
+const AlertmanagerSilence = Type.Object({
+  id: Id,
+  ...SILENCE,
+  updatedAt: Timestamp,
+  status: Type.Object({ state: OneOf(['active', 'pending', 'expired']) }),
+})
+
+const NewAlertmanagerSilence = Type.Object({
+  id: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Of a silence that ends with the creation of this one.' }),
+  ),
+  ...SILENCE,
+})
+
+/** Throws `validation_failed`. */
+function filterOf(query: Static<typeof AlertmanagerQuery>): AlertmanagerFilter {
+  const { active = true, silenced = true, inhibited = true, receiver } = query
+  if (receiver !== undefined) requirePattern('receiver', receiver)
+  const isReceiver = (name: string) =>
+    receiver === undefined || matchesText({ name, value: receiver, isRegex: true, isEqual: true }, name)
+  return { active, silenced, inhibited, matchers: parseMatchers(query.filter), isReceiver }
+}
+
+/** Throws `validation_failed`. */
+function parseMatchers(filter: readonly string[] = []): LabelMatcher[] {
+  return filter.map((text) => {
+    const matcher = parseMatcher(text)
+    if (typeof matcher === 'string') throw invalidField('filter', 'invalid', { reason: matcher })
+    return matcher
+  })
+}
+
+/** Throws `forbidden_variable` and `validation_failed`. */
+function newSilenceOf(body: Static<typeof NewAlertmanagerSilence>): NewSilence & { id?: string } {
+  const { id, matchers, comment, startsAt, endsAt } = body
+  requireAllowedText({ comment })
+  const labelMatchers = matchers.map(({ isEqual = true, ...matcher }, n) => {
+    const path = `matchers.${n}.value`
+    requireAllowedText({ [path]: matcher.value })
+    if (matcher.isRegex) requirePattern(path, matcher.value)
+    return { ...matcher, isEqual }
+  })
+  if (labelMatchers.every((matcher) => matchesText(matcher, '')))
+    throw invalidField('matchers', 'invalid', { reason: 'must have one that does not match an empty text' })
+  const from = parseTime('startsAt', startsAt)
+  return {
+    matchers: {},
+    labelMatchers,
+    reason: comment,
+    ...(from !== ZERO_TIME && { startsAt: from }),
+    endsAt: parseTime('endsAt', endsAt),
+    ...(id !== undefined && id !== '' && { id }),
+  }
+}
+
+function requirePattern(path: string, pattern: string): void {
+  const fault = patternFault(pattern)
+  if (fault !== undefined)
+    throw invalidField(path, 'invalid', { reason: `must be a regular expression: ${fault}` })
 }

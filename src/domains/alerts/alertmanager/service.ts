@@ -1,8 +1,7 @@
-import type { Clock } from '../../../kernel/clock.ts'
 import { JsonText } from '../../../kernel/text.ts'
 import type { Page, PagePosition, PageRequest } from '../../../kernel/page.ts'
 import { DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
-import type { Store } from '../../../store/store.ts'
+import type { ServiceDeps } from '../../../store/store.ts'
 import { inhibitorIdOf, inhibitorOf, type AlertView } from '../model.ts'
 import {
   fingerprintOf,
@@ -26,12 +25,18 @@ import {
 import type { SilenceView } from '../silences/service.ts'
 import { listActive, listSilences } from '../silences/store.ts'
 import { findOpenAlarms, listAlerts } from '../store.ts'
-import type { AlertmanagerFilter } from './schemas.ts'
+
+/** Which alerts a client asks for. */
+export interface AlertmanagerFilter {
+  readonly active: boolean
+  readonly silenced: boolean
+  readonly inhibited: boolean
+  readonly matchers: readonly LabelMatcher[]
+  readonly isReceiver: (name: string) => boolean
+}
 
 /** What the interface of an Alertmanager needs of the rest of the platform. */
-export interface AlertmanagerDeps {
-  readonly store: Store
-  readonly clock: Clock
+export interface AlertmanagerDeps extends Pick<ServiceDeps, 'store' | 'clock'> {
   readonly version: string
   readonly routing: Routing
   /** Finds the names of the users among these ids. */
@@ -122,12 +127,12 @@ export class Alertmanager {
     let bytes = 0
     const isLate = ({ endsAt }: Silence) => endsAt <= now - ENDED_FOR_MS
     for (const state of ['active', 'pending', 'ended'] as const) {
-      const read = (page: PageRequest) => listSilences(store.read, { state, now }, page)
+      const read = (page: PageRequest) => listSilences(store.read, { [state]: now }, page)
       for await (const silences of pagesOf(read)) {
-        const wanted = silences.filter((each) => !isLate(each) && isSilenceWanted(each, filter))
-        for (const json of await this.#writeSilences(
-          wanted.map((each) => ({ ...each, state: stateOf(each, now) })),
-        )) {
+        const wanted = silences
+          .filter((each) => !isLate(each) && isSilenceWanted(each, filter))
+          .map((each) => ({ ...each, state: stateOf(each, now) }))
+        for (const json of await this.#writeSilences(wanted)) {
           bytes += Buffer.byteLength(json) + ITEM_BYTES
           if (bytes > LARGEST_ANSWER) return new JsonText(`[${shown.join(',')}]`)
           shown.push(json)
@@ -161,8 +166,9 @@ export class Alertmanager {
           const inhibitor = inhibitorOf(alert, inhibitors)
           const inhibitedBy = inhibitor ? [fingerprintOf(labelsOf(inhibitor))] : []
           const receivers = this.#receiversOf(alert)
-          if (!receivers.some(filter.isReceiver) || !isWanted(filter, { silencedBy, inhibitedBy })) continue
-          const json = writeAlert(alert, labels, { silencedBy, inhibitedBy, receivers, now })
+          const suppressedBy = { silencedBy, inhibitedBy }
+          if (!receivers.some(filter.isReceiver) || !isWanted(filter, suppressedBy)) continue
+          const json = writeAlert(alert, labels, suppressedBy, receivers, now)
           bytes += (Buffer.byteLength(json) + ITEM_BYTES) * receivers.length
           if (bytes > LARGEST_ANSWER) return shown
           shown.push({ source: alert.source, receivers, json })
@@ -203,15 +209,17 @@ export class Alertmanager {
   }
 }
 
-interface Shown extends Suppressed {
-  readonly receivers: readonly string[]
-  readonly now: number
+interface SuppressedBy {
+  readonly silencedBy: readonly string[]
+  readonly inhibitedBy: readonly string[]
 }
 
 function writeAlert(
   alert: AlertView,
   labels: LabelValues,
-  { receivers, now, silencedBy, inhibitedBy }: Shown,
+  { silencedBy, inhibitedBy }: SuppressedBy,
+  receivers: readonly string[],
+  now: number,
 ): string {
   const { title, body, runbookUrl, firstAt, lastAt, startsAt, generatorUrl } = alert
   const state = silencedBy.length + inhibitedBy.length > 0 ? 'suppressed' : 'active'
@@ -232,14 +240,9 @@ function writeAlert(
   })
 }
 
-interface Suppressed {
-  readonly silencedBy: readonly string[]
-  readonly inhibitedBy: readonly string[]
-}
-
 function isWanted(
   { active, silenced, inhibited }: AlertmanagerFilter,
-  { silencedBy, inhibitedBy }: Suppressed,
+  { silencedBy, inhibitedBy }: SuppressedBy,
 ): boolean {
   const [isSilenced, isInhibited] = [silencedBy.length > 0, inhibitedBy.length > 0]
   if (!isSilenced && !isInhibited) return active

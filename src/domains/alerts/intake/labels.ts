@@ -4,8 +4,8 @@ import { hash } from 'node:crypto'
 export type AlertLabels = readonly (readonly [name: string, value: string])[]
 
 /** A label without a value counts as missing, as in an Alertmanager. */
-export function sortedLabels(given: Readonly<Record<string, string>>): AlertLabels {
-  return Object.entries(given)
+export function sortedLabels(labels: Readonly<Record<string, string>>): AlertLabels {
+  return Object.entries(labels)
     .filter(([, value]) => value !== '')
     .sort(([one], [other]) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
 }

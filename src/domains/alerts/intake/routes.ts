@@ -1,19 +1,16 @@
 import { Type } from 'typebox'
-import type { Clock } from '../../../kernel/clock.ts'
 import { declaredAlarmId } from '../../../kernel/alerts.ts'
-import { validationFailed, type AppError, type ErrorDetail } from '../../../kernel/errors.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import type { Metrics } from '../../../kernel/metrics.ts'
+import { validationFailed, type ErrorDetail } from '../../../kernel/errors.ts'
 import { MINUTE, HOUR, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import type { PlatformAlert } from '../../../ports/alerts.ts'
-import type { Tx } from '../../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../../store/store.ts'
 import { ok, type Answer, type Route, type RouteRequest, routeOf } from '../../../wire/route.ts'
 import { ErrorBody, OneOf } from '../../../wire/schemas.ts'
 import { ALERT_REPORTERS, type Report } from '../model.ts'
 import type { Alerts } from '../service.ts'
 import { INTAKE_ALERTS } from './alerts.ts'
 import { alarmIdOf, groupIdOf } from './labels.ts'
-import { isFault, parseAlert, parseNotified, type Parsed } from './parse.ts'
+import { isFault, parseAlert, parseNotified, type ParsedAlert } from './parse.ts'
 import { toReport, type Arrival, type PrometheusAlert } from './report.ts'
 
 const route = routeOf('Alerts')
@@ -21,10 +18,7 @@ const route = routeOf('Alerts')
 /** How long an alert that Prometheus sends without an end fires after it was sent last. */
 const RESOLVE_TIMEOUT_MS = 5 * MINUTE
 
-interface IntakeDeps {
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
+interface IntakeDeps extends Omit<ServiceDeps, 'store'> {
   readonly webhookStaleAfterMs: number
 }
 
@@ -54,20 +48,17 @@ export function intakeRoutes(
   }
   const judgeSender = async (
     tx: Tx,
-    {
-      remoteAddress: address,
-      headers,
-    }: Pick<RouteRequest<unknown, unknown, unknown>, 'remoteAddress' | 'headers'>,
+    { remoteAddress, headers }: Pick<RouteRequest<unknown, unknown, unknown>, 'remoteAddress' | 'headers'>,
     ended: readonly string[],
     ends: ReadonlyMap<string, number | undefined>,
   ) => {
     if (ended.length === 0) return
     const arrivals: EndedArrival[] = ended.map((alarmId) => ({ alarmId, endsAt: ends.get(alarmId) }))
     const now = clock.now()
-    const { fresh, isAlerted, sender } = senders.judge(address, arrivals, now)
-    if (isAlerted) await alerts.raise(tx, clockAlert(address, headers.date, now))
+    const { fresh, isAlerted, sender } = senders.judge(remoteAddress, arrivals, now)
+    if (isAlerted) await alerts.raise(tx, clockAlert(remoteAddress, headers.date, now))
     tx.afterCommit(() => {
-      senders.record(address, sender)
+      senders.record(remoteAddress, sender)
       endedArrivals.increment({}, fresh)
     })
   }
@@ -112,22 +103,19 @@ export function intakeRoutes(
         const parsed = body.alerts.map((each, index) => parseNotified(each, `alerts.${index}`))
         const arrival = { now: clock.now(), fireForMs: webhookStaleAfterMs, groupId: groupIdOf(body) }
         const { reports, ends, faults } = outcomesOf(parsed, arrival)
-        if (faults.length > 0) throw invalidAlerts(faults)
+        if (faults.length > 0) throw validationFailed(faults.slice(0, FAULT_LIMIT))
         return { reports, ends, arrival }
       },
       change: async (tx, request, { reports, ends, arrival: { now, fireForMs, groupId } }) => {
         const { identity, body } = request
         const { truncatedAlerts = 0, receiver, groupKey } = body
-        if (groupId !== undefined)
-          await alerts.keepGroup(tx, { id: groupId, firesUntil: now + fireForMs, truncatedAlerts })
+        if (groupId !== undefined) await alerts.keepGroup(tx, groupId, now + fireForMs, truncatedAlerts)
         await judgeSender(tx, request, await reportAll(tx, reports, identity.id), ends)
         tx.afterCommit(() => {
           if (truncatedAlerts === 0) return
           truncated.increment({}, truncatedAlerts)
-          logger.warn(
-            { receiver, group: groupKey, truncated: truncatedAlerts },
-            'a notification is not whole',
-          )
+          const fields = { receiver, group: groupKey, truncated: truncatedAlerts }
+          logger.warn(fields, 'a notification is not whole')
         })
         return ok(undefined)
       },
@@ -135,7 +123,7 @@ export function intakeRoutes(
   ]
 }
 
-function outcomesOf(parsed: readonly Parsed[], arrival: Arrival) {
+function outcomesOf(parsed: readonly ParsedAlert[], arrival: Arrival) {
   return {
     reports: inLockOrder(parsed.filter(isAlert).map((alert) => toReport(alert, arrival))),
     ends: new Map(parsed.filter(isAlert).map((alert) => [alarmIdOf(alert.labels), alert.endsAt])),
@@ -143,7 +131,7 @@ function outcomesOf(parsed: readonly Parsed[], arrival: Arrival) {
   }
 }
 
-function isAlert(parsed: Parsed): parsed is PrometheusAlert {
+function isAlert(parsed: ParsedAlert): parsed is PrometheusAlert {
   return !isFault(parsed)
 }
 
@@ -166,10 +154,6 @@ function refusalAnswer(faults: readonly ErrorDetail[]): Answer {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
-
-function invalidAlerts(faults: readonly ErrorDetail[]): AppError {
-  return validationFailed(faults.slice(0, FAULT_LIMIT))
-}
 
 /** An alert that had ended when it arrived, and that has never fired here. */
 interface EndedArrival {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { GATHER_MS, nextBundle, type BundleOptions } from './bundle.ts'
-import { fittingMessage, messageOf, shortenMessage } from './message.ts'
-import type { Waiting } from './model.ts'
+import { messageOf, shortenMessage } from './message.ts'
+import type { WaitingNotification } from './model.ts'
 
 const NOW = 1_000_000
 const OPTIONS: BundleOptions = { now: NOW, tokens: 10, fits: () => true, render: messageOf }
 
-function waiting(id: string, overrides: Partial<Waiting> = {}): Waiting {
+function waiting(id: string, overrides: Partial<WaitingNotification> = {}): WaitingNotification {
   const content = { title: `title ${id}`, alarmId: id, serverAddr: null, excerpt: 'details', note: null }
   const base = {
     alertId: `alert ${id}`,
@@ -22,7 +22,7 @@ function waiting(id: string, overrides: Partial<Waiting> = {}): Waiting {
   return { seq: 1, id, ...base, content, ...overrides }
 }
 
-const idsOf = (list: readonly Waiting[], options: Partial<BundleOptions> = {}) =>
+const idsOf = (list: readonly WaitingNotification[], options: Partial<BundleOptions> = {}) =>
   nextBundle(list, { ...OPTIONS, ...options }).map(({ id }) => id)
 
 test('a group waits until its second is over', () => {
@@ -78,7 +78,7 @@ test('what has waited for the same hours is one message, whatever its sources', 
 test('a single message that is too long is shortened, with a mark', () => {
   const long = waiting('a', { content: { ...waiting('a').content, excerpt: '🔥'.repeat(500) } })
   const fits: BundleOptions['fits'] = ({ text }) => text.length <= 100
-  const { text } = fittingMessage(nextBundle([long], { ...OPTIONS, fits }), messageOf, fits)
+  const { text } = shortenMessage(messageOf(nextBundle([long], { ...OPTIONS, fits })), fits)
   assert.equal(text.length, 100)
   assert.match(text, /…$/)
   assert.ok(text.isWellFormed())

@@ -1,6 +1,6 @@
 import { SECOND } from '../../../kernel/time.ts'
 import { largest, type MessageContent } from './message.ts'
-import type { Waiting } from './model.ts'
+import type { WaitingNotification } from './model.ts'
 
 /** What is raised within this time from one source is sent together (docs/specification.md, Alert notifications). */
 export const GATHER_MS = SECOND
@@ -10,7 +10,7 @@ export interface BundleOptions {
   /** How many messages the channel takes at the moment; at least one. */
   readonly tokens: number
   readonly fits: (message: MessageContent) => boolean
-  readonly render: (notifications: readonly Waiting[]) => MessageContent
+  readonly render: (notifications: readonly WaitingNotification[]) => MessageContent
 }
 
 /**
@@ -19,11 +19,11 @@ export interface BundleOptions {
  * what does not fit waits for a later message. The most severe alerts come first. Empty if no group is complete.
  */
 export function nextBundle(
-  waiting: readonly Waiting[],
+  waiting: readonly WaitingNotification[],
   { now, tokens, ...options }: BundleOptions,
-): readonly Waiting[] {
+): readonly WaitingNotification[] {
   const weights = weightsOf(waiting)
-  const weightOf = ({ alertId }: Waiting) => weights.get(alertId) ?? 0
+  const weightOf = ({ alertId }: WaitingNotification) => weights.get(alertId) ?? 0
   const groups = heaviestFirst(completeGroups(waiting, now), (group) => Math.max(...group.map(weightOf)))
   const [first] = groups
   if (!first) return []
@@ -33,15 +33,15 @@ export function nextBundle(
 
 /** As many of the notifications as fit into a message. One that is too long alone is shortened later. */
 export function fittingPart(
-  notifications: readonly Waiting[],
+  notifications: readonly WaitingNotification[],
   { fits, render }: Pick<BundleOptions, 'fits' | 'render'>,
-): readonly Waiting[] {
+): readonly WaitingNotification[] {
   const count = largest(notifications.length, (length) => fits(render(notifications.slice(0, length))))
   return notifications.slice(0, Math.max(1, count))
 }
 
 /** The highest weight of each alert: its notifications stay together, in their order. */
-function weightsOf(waiting: readonly Waiting[]): ReadonlyMap<string, number> {
+function weightsOf(waiting: readonly WaitingNotification[]): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const { alertId, weight } of waiting) weights.set(alertId, Math.max(weight, weights.get(alertId) ?? 0))
   return weights
@@ -52,11 +52,11 @@ function heaviestFirst<T>(items: readonly T[], weightOf: (item: T) => number): T
 }
 
 /** The notifications of each source in windows of a second, which begin with a notification. */
-function completeGroups(waiting: readonly Waiting[], now: number): Waiting[][] {
+function completeGroups(waiting: readonly WaitingNotification[], now: number): WaitingNotification[][] {
   // Notifications that have waited for the same hours are one digest, whatever their sources.
   const digest = waiting.filter(({ dueAt }) => dueAt !== null)
-  const groups: Waiting[][] = []
-  const latest = new Map<string, Waiting[]>()
+  const groups: WaitingNotification[][] = []
+  const latest = new Map<string, WaitingNotification[]>()
   for (const notification of waiting) {
     if (notification.dueAt !== null) continue
     const group = latest.get(notification.source)
@@ -74,6 +74,6 @@ function completeGroups(waiting: readonly Waiting[], now: number): Waiting[][] {
 }
 
 /** A group from the future is complete: the clock was set back. */
-function isComplete([first]: readonly Waiting[], now: number): boolean {
+function isComplete([first]: readonly WaitingNotification[], now: number): boolean {
   return first !== undefined && (now - first.at >= GATHER_MS || first.at > now)
 }

@@ -1,23 +1,22 @@
 import { HOUR, MINUTE } from '../../../kernel/time.ts'
 import type { OccasionKind } from './model.ts'
-import type { AlertWeight } from '../model.ts'
+import { CRITICAL_WEIGHT, type AlertWeight } from '../model.ts'
 
 // docs/specification.md, Alert notifications
-const MOST_TELLINGS = 6
+const MOST_NOTIFICATIONS = 6
 const WINDOW_MS = HOUR
 /** How long a quiet alert must not change until its digest. */
 export const QUIET_MS = 30 * MINUTE
-const CRITICAL: AlertWeight = 6
 
-/** How often people were told of an alert, whichever receivers. */
+/** How often people were notified of an alert, whichever receivers. */
 export interface Damping {
-  /** The times within the last hour, oldest first. */
+  /** The times of the notifications within the last hour, oldest first. */
   readonly tellings: readonly number[]
   /** The highest weight of them. */
   readonly weight: AlertWeight
   /** Since when it is quiet; null unless it is. */
   readonly quietSince: number | null
-  /** How often it has changed: the tellings, and the changes since it is quiet. */
+  /** How often it has changed: the notifications, and the changes since it is quiet. */
   readonly changes: number
   /** When its digest is due; null unless it is quiet. */
   readonly dueAt: number | null
@@ -34,31 +33,34 @@ const EXEMPT: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen', 'damped
  * What happens to an occasion of a frequently notified alert: `tell` notifies as usual, `last` notifies a last time before
  * quiet, `hold` holds back.
  */
-export type DampingStep = 'tell' | 'last' | 'hold'
+export type DampingStep = 'notify' | 'last' | 'hold'
 
-/** Whether an occasion of a quiet alert is held back; one that makes it CRITICAL for the first time is told. */
+/** Whether an occasion of a quiet alert is held back; one that makes it CRITICAL for the first time is not. */
 export function isHolding({ quietSince, weight }: Damping, kind: OccasionKind, now: AlertWeight): boolean {
-  return quietSince !== null && !EXEMPT.has(kind) && !(now === CRITICAL && weight < CRITICAL)
+  return quietSince !== null && !EXEMPT.has(kind) && !(now === CRITICAL_WEIGHT && weight < CRITICAL_WEIGHT)
 }
 
 /** Judges an occasion. */
 export function dampen(
   before: Damping,
-  { kind, weight, at, isTold }: { kind: OccasionKind; weight: AlertWeight; at: number; isTold: boolean },
+  kind: OccasionKind,
+  weight: AlertWeight,
+  at: number,
+  isNotified: boolean,
 ): { readonly step: DampingStep; readonly damping: Damping } {
   const isHeld = isHolding(before, kind, weight)
-  const step = isHeld ? 'hold' : 'tell'
+  const step = isHeld ? 'hold' : 'notify'
   if (NOT_COUNTED.has(kind)) return { step, damping: before }
   if (before.quietSince !== null) {
     const changes = before.changes + (CHANGES.has(kind) ? 1 : 0)
     const dueAt = CHANGES.has(kind) ? at + QUIET_MS : before.dueAt
     return { step, damping: { ...before, changes, dueAt, weight: isHeld ? before.weight : weight } }
   }
-  if (!isTold) return { step: 'tell', damping: before }
+  if (!isNotified) return { step: 'notify', damping: before }
   const recent = before.tellings.filter((each) => Math.abs(at - each) < WINDOW_MS)
   const highest = recent.length > 0 && before.weight > weight ? before.weight : weight
   const counted = { ...UNDAMPED, tellings: [...recent, at], weight: highest }
-  if (recent.length < MOST_TELLINGS) return { step: 'tell', damping: counted }
+  if (recent.length < MOST_NOTIFICATIONS) return { step: 'notify', damping: counted }
   const quiet = { quietSince: at, changes: counted.tellings.length, dueAt: at + QUIET_MS }
   return { step: 'last', damping: { ...counted, ...quiet } }
 }

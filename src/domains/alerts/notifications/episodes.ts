@@ -6,20 +6,20 @@ import type { Episode } from './store.ts'
 /** While the alert is silenced, inhibited, frozen or quiet, what is due waits and is looked at again after so long. */
 const SUPPRESSED_MS = MINUTE
 
-/** When the receivers of a route are notified of an alert: now, or when the hours of the route begin. */
-interface Telling {
+/** When the receivers of a route are first notified of an alert: now, or when the hours of the route begin. */
+interface EpisodeStart {
   readonly alertId: string
   readonly route: AlertRoute
   readonly startedAt: number
   readonly now: number
 }
 
-/** The episode of a route after its receivers were told, at once or at that time; the first telling counts. */
-export function withTelling(before: Episode | undefined, telling: Telling): Episode {
-  return before && before.startedAt <= telling.startedAt ? before : newEpisode(telling)
+/** The episode of a route after a notification of its receivers; the first notification counts. */
+export function withStart(before: Episode | undefined, start: EpisodeStart): Episode {
+  return before && before.startedAt <= start.startedAt ? before : newEpisode(start)
 }
 
-function newEpisode({ alertId, route, startedAt, now }: Telling): Episode {
+function newEpisode({ alertId, route, startedAt, now }: EpisodeStart): Episode {
   const { escalate, repeatEveryMs } = route
   const episode = withDue({
     alertId,
@@ -47,15 +47,15 @@ export interface RouteEpisode {
 
 /**
  * The episodes of the routes that decide about an alert now. After a change of the configuration or the alert one without an
- * episode goes on where the others have stopped: people have waited for an acknowledgement since the first telling.
+ * episode goes on where the others have stopped: people have waited for an acknowledgement since the first notification.
  */
 export function currentEpisodes(known: readonly Episode[], routes: readonly AlertRoute[]): RouteEpisode[] {
   const [first] = staleEpisodes(known, routes)
     .filter(({ dueAt }) => dueAt !== null)
     .toSorted((one, other) => one.startedAt - other.startedAt)
   return routes.flatMap((route) => {
-    const own = known.find((each) => each.route === String(route.name))
-    if (own) return [{ route, episode: own }]
+    const episode = known.find((each) => each.route === String(route.name))
+    if (episode) return [{ route, episode }]
     const now = first?.startedAt
     return first && now !== undefined && isFollowed(route)
       ? [{ route, episode: newEpisode({ ...first, route, now }) }]
@@ -79,16 +79,14 @@ export interface DueStep {
 
 /**
  * Judges an episode at a time; a due time of a clock that was set back counts as due. Before the beginning of the hours in which
- * the route tells, nothing is due.
+ * the route notifies, nothing is due.
  */
 export function judgeEpisode(
   episode: Episode,
   route: AlertRoute,
-  {
-    now,
-    isSuppressed,
-    weight,
-  }: { readonly now: number; readonly isSuppressed: boolean; readonly weight: AlertWeight },
+  now: number,
+  isSuppressed: boolean,
+  weight: AlertWeight,
 ): DueStep {
   const { alertId, startedAt, step } = episode
   if (step === 0 && startedAt > now + CLOCK_DIFFERENCE_MS) {

@@ -5,9 +5,16 @@ import { listActive } from '../silences/store.ts'
 import { findOpenAlarms } from '../store.ts'
 import { currentEpisodes } from './episodes.ts'
 import { OUTCOMES, type Outcome } from './model.ts'
-import { directTargets, matchedRoutes, notificationTime, type AlertRoute, type Routing } from './routing.ts'
+import {
+  directTargets,
+  matchedRoutes,
+  notificationTime,
+  type AlertRoute,
+  type EscalationStep,
+  type Routing,
+} from './routing.ts'
 import { decide, type Facts } from './stages.ts'
-import { findLatest, listEpisodes, listPendingOf, listTold } from './store.ts'
+import { findLatest, listEpisodes, listPendingOf, listNotifiedStates } from './store.ts'
 
 /** Why a receiver is listed for an alert: it was notified, will be, or was left out for this reason. */
 export const ROUTE_REASONS = [
@@ -34,16 +41,17 @@ export interface RouteExplanation {
   readonly receivers: readonly RoutedReceiver[]
 }
 
-type Routed = Parameters<typeof directTargets>[0]
+type RoutableAlert = Parameters<typeof directTargets>[0]
 
 /** What suppresses the notifications of an alert, if anything does. */
 export type Suppression = Pick<Facts, 'silencedBy' | 'inhibitedBy'>
 
 /** Where a report would go now if its alert were new. */
 export function explainReport(
-  report: Routed,
+  report: RoutableAlert,
   routing: Routing,
-  { now, ...suppression }: Suppression & { readonly now: number },
+  now: number,
+  suppression: Suppression,
 ): RouteExplanation {
   const routes = matchedRoutes(report, routing)
   const direct = directTargets(report, routing).map(({ receiver: name, route }): RoutedReceiver => {
@@ -52,56 +60,56 @@ export function explainReport(
     const at = notificationTime(route, report.weight, now)
     return { name, at, because: at > now ? 'outside_hours' : 'route' }
   })
-  const told = direct.filter(({ at }) => at !== null)
+  const notified = direct.filter(({ at }) => at !== null)
   const later = routes
     .filter((route) => firstOutcome(report, route, suppression) === 'pending')
-    .flatMap((route) => followUps(route, notificationTime(route, report.weight, now), told))
+    .flatMap((route) => followUps(route, notificationTime(route, report.weight, now), notified))
   return { matched: routes.map(({ name }) => name), receivers: [...direct, ...later] }
 }
 
 /** The decision on the first notification of an alert; an alert that begins recovered notifies nobody. */
-function firstOutcome({ weight }: Routed, { minWeight }: AlertRoute, suppression: Suppression): Outcome {
+function firstOutcome({ weight }: RoutableAlert, route: AlertRoute, suppression: Suppression): Outcome {
   const decision = decide({
     occasion: 'raised',
     alert: { weight, status: 'firing' },
     textHash: '',
-    isEnabled: true,
-    minWeight,
-    told: undefined,
+    route,
+    notified: undefined,
     heldBack: undefined,
     ...suppression,
   })
   return decision?.outcome ?? 'below_level'
 }
 
-function followUps(
-  route: AlertRoute,
-  from: number,
-  told: readonly { readonly name: string }[],
-): RoutedReceiver[] {
+function followUps(route: AlertRoute, from: number, notified: readonly RoutedReceiver[]): RoutedReceiver[] {
   const { escalate, repeatEveryMs } = route
-  const steps = escalate.flatMap(({ afterMs, receivers }) =>
-    receivers.map((name): RoutedReceiver => ({ name, at: from + afterMs, because: 'escalation' })),
-  )
-  const repeated =
-    repeatEveryMs === undefined
-      ? []
-      : told.map(({ name }): RoutedReceiver => ({ name, at: from + repeatEveryMs, because: 'repetition' }))
-  return [...steps, ...repeated]
+  const steps = escalate.flatMap((step) => escalationOf(step, from + step.afterMs))
+  return repeatEveryMs === undefined ? steps : [...steps, ...repetitionOf(notified, from + repeatEveryMs)]
 }
 
-/** Who was told of an alert and when, who will be, and why others were not. */
+function escalationOf({ receivers }: EscalationStep, at: number | null): RoutedReceiver[] {
+  return receivers.map((name) => ({ name, at, because: 'escalation' }))
+}
+
+function repetitionOf(notified: readonly RoutedReceiver[], at: number): RoutedReceiver[] {
+  return notified.map(({ name }) => ({ name, at, because: 'repetition' }))
+}
+
+/** Who was notified of an alert and when, who will be, and why others were not. */
 export async function explainAlert(
   queries: Queries,
   alert: AlertView,
-  { routing, now }: { readonly routing: Routing; readonly now: number },
+  routing: Routing,
+  now: number,
 ): Promise<RouteExplanation> {
   const routes = matchedRoutes(alert, routing)
-  const told = [...(await listTold(queries, alert.id))].map(([name, { at }]): RoutedReceiver => ({
-    name,
-    at,
-    because: 'told',
-  }))
+  const notified = [...(await listNotifiedStates(queries, alert.id))].map(
+    ([name, { at }]): RoutedReceiver => ({
+      name,
+      at,
+      because: 'told',
+    }),
+  )
   const waiting = [...(await listPendingOf(queries, alert.id))].flatMap(
     ([name, pending]): RoutedReceiver[] => {
       const newest = pending.waiting.at(-1)
@@ -110,23 +118,22 @@ export async function explainAlert(
       return [{ name, at: dueAt ?? at, because: dueAt === null ? 'waiting' : 'outside_hours' }]
     },
   )
-  const known = new Set([...told, ...waiting].map(({ name }) => name))
+  const known = new Set([...notified, ...waiting].map(({ name }) => name))
   const others: RoutedReceiver[] = []
   for (const { receiver: name } of directTargets(alert, routing)) {
     if (known.has(name)) continue
-    const outcome: Outcome | undefined = (await findLatest(queries, alert.id, name))?.outcome
-    others.push({
-      name,
-      at: null,
-      because: outcome === undefined || outcome === 'pending' ? 'route' : outcome,
-    })
+    const { outcome = 'pending' } = (await findLatest(queries, alert.id, name)) ?? {}
+    others.push({ name, at: null, because: outcome === 'pending' ? 'route' : outcome })
   }
   const { silencedBy, inhibitedBy } = await readSuppression(queries, alert, now)
   const suppressed: RouteReason | undefined = inhibitedBy ? 'inhibited' : silencedBy && 'silenced'
-  const later = (await dueOf(queries, alert, { routes, told })).map((each) =>
+  const later = (await dueOf(queries, alert, routes, notified)).map((each) =>
     suppressed === undefined ? each : { ...each, at: null, because: suppressed },
   )
-  return { matched: routes.map(({ name }) => name), receivers: [...told, ...waiting, ...others, ...later] }
+  return {
+    matched: routes.map(({ name }) => name),
+    receivers: [...notified, ...waiting, ...others, ...later],
+  }
 }
 
 /** What suppresses an alert now; unlike in the transaction of a decision, nothing is locked. */
@@ -147,23 +154,18 @@ export async function readSuppression(
 async function dueOf(
   queries: Queries,
   { id, weight, status }: AlertView,
-  { routes, told }: { readonly routes: readonly AlertRoute[]; readonly told: readonly RoutedReceiver[] },
+  routes: readonly AlertRoute[],
+  notified: readonly RoutedReceiver[],
 ): Promise<RoutedReceiver[]> {
   if (weight === 0 || status === 'acknowledged') return []
   const episodes = await listEpisodes(queries, id)
   return currentEpisodes(episodes, routes).flatMap(({ route, episode }) => {
     if (episode.dueAt === null) return []
-    const steps = route.escalate.slice(episode.step).flatMap(({ afterMs, receivers }, index) =>
-      receivers.map((name): RoutedReceiver => {
-        const at = index === 0 ? episode.escalateAt : episode.startedAt + afterMs
-        return { name, at, because: 'escalation' }
-      }),
-    )
-    const { repeatAt } = episode
-    const repeated =
-      repeatAt === null
-        ? []
-        : told.map(({ name }): RoutedReceiver => ({ name, at: repeatAt, because: 'repetition' }))
-    return [...steps, ...repeated]
+    const steps = route.escalate
+      .slice(episode.step)
+      .flatMap((step, index) =>
+        escalationOf(step, index === 0 ? episode.escalateAt : episode.startedAt + step.afterMs),
+      )
+    return episode.repeatAt === null ? steps : [...steps, ...repetitionOf(notified, episode.repeatAt)]
   })
 }

@@ -3,7 +3,7 @@ import { isDueAt } from '../../../kernel/time.ts'
 import type { SendFault } from '../../../ports/notification-channel.ts'
 
 /** What is known of a receiver that has failed or refused a message; it does not exist while the receiver accepts messages. */
-export interface Health {
+export interface ReceiverHealth {
   /** Rounds of attempts without success. */
   readonly failures: number
   /** When the next round begins. */
@@ -19,9 +19,13 @@ export interface Health {
 }
 
 /** Which messages may be tried: all, those other than the one that failed last, or none. */
-export type Allowed = 'any' | 'other' | 'none'
+export type AllowedMessages = 'any' | 'other' | 'none'
 
-export function allowedBy(health: Health | undefined, now: number, { maximumMs }: Backoff): Allowed {
+export function allowedBy(
+  health: ReceiverHealth | null,
+  now: number,
+  { maximumMs }: Backoff,
+): AllowedMessages {
   if (!health || isDueAt(health.dueAt, now, maximumMs)) return 'any'
   return health.mayTryOther ? 'other' : 'none'
 }
@@ -33,10 +37,10 @@ const WORKS = { failures: 0, dueAt: 0, lastFailed: '', mayTryOther: false, isDow
  * another since its last success refuses more than a message: it fails, and no message is to blame.
  */
 export function afterAttempt(
-  health: Health | undefined,
+  health: ReceiverHealth | null,
   { messageId, fault }: { readonly messageId: string; readonly fault: SendFault },
   when: { readonly now: number; readonly pauses: Backoff },
-): { readonly health: Health; readonly fault: SendFault } {
+): { readonly health: ReceiverHealth; readonly fault: SendFault } {
   if (fault === 'receiver') return { fault, health: afterFailure(health, messageId, when) }
   const isAlone = health?.isDown !== true && (health?.refused ?? messageId) === messageId
   if (isAlone) return { fault, health: { ...WORKS, refused: messageId } }
@@ -48,11 +52,11 @@ export function afterAttempt(
  * one at another: a message that makes the receiver fail delays no other by more than a round.
  */
 function afterFailure(
-  health: Health | undefined,
+  health: ReceiverHealth | null,
   messageId: string,
   { now, pauses }: { readonly now: number; readonly pauses: Backoff },
-): Health {
-  const isSecond = health !== undefined && health.mayTryOther && health.lastFailed !== messageId
+): ReceiverHealth {
+  const isSecond = health !== null && health.mayTryOther && health.lastFailed !== messageId
   if (isSecond) return { ...health, mayTryOther: false, isDown: true }
   const failures = (health?.failures ?? 0) + 1
   const dueAt = now + Math.ceil(backoffMs(pauses, failures - 1))
@@ -61,6 +65,6 @@ function afterFailure(
 }
 
 /** The health after a message has been set aside: it is no reason any more to blame the receiver for the next one. */
-export function withoutRefused(health: Health | undefined, messageId: string): Health | undefined {
+export function withoutRefused(health: ReceiverHealth | null, messageId: string): ReceiverHealth | null {
   return health?.refused === messageId ? { ...health, refused: undefined } : health
 }

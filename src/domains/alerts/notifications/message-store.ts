@@ -1,14 +1,20 @@
 import { sql } from 'kysely'
 import { formatCount } from '../../../kernel/text.ts'
-import type { BucketState } from '../../../kernel/waiting.ts'
+import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
 import type { Queries, Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work/work-queue.ts'
-import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
-import type { AlertWeight } from '../model.ts'
-import type { Health } from './health.ts'
-import { toldBy, type Decision, type Outcome, type Waiting } from './model.ts'
-import { channelMessages, channels, db, notifications, told, readRow, changeRows } from './tables.ts'
+import { notifiedStateOf, type Decision, type Outcome, type WaitingNotification } from './model.ts'
+import {
+  channelMessages,
+  channels,
+  notifications,
+  notifiedStates,
+  changeRows,
+  db,
+  readRow,
+  readRows,
+} from './tables.ts'
 
 /** A message that the sender works on. */
 export type ChannelWork = RowOf<typeof channelMessages>
@@ -19,65 +25,50 @@ const MAX_CANDIDATES = 1_000
 // After an outage there may be very many; counting them all at each scrape would take too long.
 const COUNT_LIMIT = 100_000
 
-const WAITING = notifications.pick(
-  'seq',
-  'id',
-  'alertId',
-  'at',
-  'occasion',
-  'weight',
-  'source',
-  'content',
-  'dueAt',
-  'trace',
-)
+const WAITING = notifications.except('channel', 'outcome', 'reason', 'cause', 'messageId')
 
 export const messageQueue = new WorkQueue('alert_messages', channelMessages)
 
-const saveTold = changeRows((on, row: NewRowOf<typeof told>) =>
+const saveNotifiedState = changeRows((on, state: NewRowOf<typeof notifiedStates>) =>
   on
     .insertInto('alert_told')
-    .values(told.values(row))
+    .values(notifiedStates.values(state))
     .onConflict((conflict) =>
       conflict
         .columns(['alert_id', 'receiver'])
-        .doUpdateSet(told.set(row, 'weight', 'status', 'at', 'textHash')),
+        .doUpdateSet(notifiedStates.setExcept(state, 'alertId', 'receiver')),
     ),
 )
 
-const pendingCount = readRow((on, limit: number) =>
-  on
-    .selectFrom(
-      on
-        .selectFrom('alert_notifications')
-        .select('seq')
-        .where('outcome', '=', sql.lit('pending'))
-        .limit(limit)
-        .as('waiting'),
-    )
-    .select((row) => row.fn.countAll<number>().as('pending')),
+/** How many notifications are pending, counted up to 100,000. */
+export const countPending = readRow(
+  (on) =>
+    on
+      .selectFrom(
+        on
+          .selectFrom('alert_notifications')
+          .select('seq')
+          .where('outcome', '=', sql.lit('pending'))
+          .limit(COUNT_LIMIT)
+          .as('waiting'),
+      )
+      .select((row) => row.fn.countAll<number>().as('pending')),
+  ({ pending }) => pending,
 )
 
-const insertMessage = changeRows((on, channelWork: ChannelWork) =>
-  on.insertInto('alert_messages').values(channelMessages.values(channelWork)),
+const insertMessage = changeRows((on, message: ChannelWork) =>
+  on.insertInto('alert_messages').values(channelMessages.values(message)),
 )
 
-const saveState = changeRows((on, change: Pick<NewRowOf<typeof channels>, 'name' | 'rate' | 'health'>) =>
-  on
-    .updateTable('alert_channels')
-    .set(channels.set(change, 'rate', 'health'))
-    .where('name', '=', change.name),
-)
-
-const decideMessage = changeRows((on, change: Decision & { messageId: string }) =>
+const decideMessage = changeRows((on, messageId: string, decision: Decision) =>
   on
     .updateTable('alert_notifications')
-    .set({ ...notifications.set(change, 'outcome', 'reason', 'cause'), content: null })
-    .where('message_id', '=', change.messageId)
+    .set({ ...notifications.set(decision, 'outcome', 'reason', 'cause'), content: null })
+    .where('message_id', '=', messageId)
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const giveUp = changeRows((on, messageId: string, before: number, why: string) =>
+const failNotifications = changeRows((on, messageId: string, before: number, why: string) =>
   on
     .updateTable('alert_notifications')
     .set({
@@ -91,7 +82,7 @@ const giveUp = changeRows((on, messageId: string, before: number, why: string) =
     .where('at', '<=', before),
 )
 
-const unbundle = changeRows((on, messageId: string) =>
+const releaseNotifications = changeRows((on, messageId: string) =>
   on
     .updateTable('alert_notifications')
     .set({ message_id: null })
@@ -99,7 +90,7 @@ const unbundle = changeRows((on, messageId: string) =>
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const explain = changeRows((on, messageId: string, reason: string) =>
+const setReason = changeRows((on, messageId: string, reason: string) =>
   on
     .updateTable('alert_notifications')
     .set({ reason })
@@ -107,27 +98,26 @@ const explain = changeRows((on, messageId: string, reason: string) =>
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const recordFailure = changeRows(
-  (on, change: Pick<ChannelWork, 'id' | 'refusals'> & { isUncertain: number }) =>
-    on
-      .updateTable('alert_messages')
-      .set({ refusals: change.refusals, is_uncertain: change.isUncertain })
-      .where('id', '=', change.id),
+const setFailure = changeRows((on, message: Pick<ChannelWork, 'id' | 'refusals' | 'isUncertain'>) =>
+  on
+    .updateTable('alert_messages')
+    .set(channelMessages.set(message, 'refusals', 'isUncertain'))
+    .where('id', '=', message.id),
 )
 
-// The messages that were on their way while their alerts changed again.
-const dropReplaced = changeRows((on, change: Decision & { messageId: string }) =>
+/** Decides the notifications of a message that was on its way while their alerts changed again. */
+const decideReplaced = changeRows((on, messageId: string, decision: Decision) =>
   on
     .updateTable('alert_notifications')
-    .set({ ...notifications.set(change, 'outcome', 'reason', 'cause'), content: null, message_id: null })
-    .where('message_id', '=', change.messageId)
+    .set({ ...notifications.set(decision, 'outcome', 'reason', 'cause'), content: null, message_id: null })
+    .where('message_id', '=', messageId)
     .where('outcome', '=', sql.lit('pending'))
     .where('id', 'in', (replaced) =>
       replaced
         .selectFrom('alert_notifications as n')
         .innerJoin('alert_notifications as newer', 'newer.alert_id', 'n.alert_id')
         .select('n.id')
-        .where('n.message_id', '=', change.messageId)
+        .where('n.message_id', '=', messageId)
         .where('n.outcome', '=', sql.lit('pending'))
         .where('newer.outcome', '=', sql.lit('pending'))
         .whereRef('newer.channel', '=', 'n.channel')
@@ -135,7 +125,7 @@ const dropReplaced = changeRows((on, change: Decision & { messageId: string }) =
     ),
 )
 
-const claimOne = changeRows((on, id: string, until: number, holder: string) =>
+const setClaim = changeRows((on, id: string, until: number, holder: string) =>
   on
     .updateTable('alert_messages')
     .set((row) => ({
@@ -146,20 +136,19 @@ const claimOne = changeRows((on, id: string, until: number, holder: string) =>
     .where('id', '=', id),
 )
 
-const removeMessage = changeRows((on, id: string) => on.deleteFrom('alert_messages').where('id', '=', id))
-
-/** How many notifications are pending, counted up to 100,000. */
-export async function countPending(queries: Queries): Promise<number> {
-  return (await pendingCount(queries, COUNT_LIMIT))?.pending ?? 0
-}
+export const deleteMessage = changeRows((on, id: string) =>
+  on.deleteFrom('alert_messages').where('id', '=', id),
+)
 
 /** The state of a channel, which all processes share. */
-export interface ChannelState {
-  readonly rate: BucketState | undefined
-  readonly health: Health | undefined
-  readonly failingSince: number | null
-  readonly isReported: boolean
-}
+export type ChannelState = Pick<RowOf<typeof channels>, 'rate' | 'health' | 'failingSince' | 'isReported'>
+
+const insertChannel = changeRows((on, name: string) =>
+  on
+    .insertInto('alert_channels')
+    .values({ name, is_reported: sql.lit(0) })
+    .onConflict((conflict) => conflict.column('name').doNothing()),
+)
 
 /** Locks a channel, so that only one process at a time claims messages for it; returns its state. */
 export async function lockChannel(tx: Tx, name: string): Promise<ChannelState> {
@@ -173,8 +162,7 @@ export async function lockChannel(tx: Tx, name: string): Promise<ChannelState> {
     await insertChannel(tx, name)
     row = await query.executeTakeFirstOrThrow()
   }
-  const { rate, health, ...state } = channels.decode(row)
-  return { ...state, rate: rate ?? undefined, health: health ?? undefined }
+  return channels.decode(row)
 }
 
 /** What a receiver has done, for people. */
@@ -183,18 +171,18 @@ export type ReceiverRow = Pick<
   'name' | 'lastSuccessAt' | 'lastError' | 'failingSince' | 'isReported'
 >
 
-export async function listReceiverRows(queries: Queries): Promise<ReceiverRow[]> {
-  const rows = await db(queries)
-    .selectFrom('alert_channels')
-    .select(channels.pick('name', 'lastSuccessAt', 'lastError', 'failingSince', 'isReported'))
-    .execute()
-  return rows.map((row) => channels.decode(row))
-}
+export const listReceiverRows = readRows(
+  (on) =>
+    on
+      .selectFrom('alert_channels')
+      .select(channels.pick('name', 'lastSuccessAt', 'lastError', 'failingSince', 'isReported')),
+  channels.decode,
+)
 
 export async function recordAttempt(
   tx: Tx,
   name: string,
-  change: Partial<Omit<ReceiverRow, 'name' | 'isReported'>> & { readonly isReported?: boolean },
+  change: Partial<Omit<ReceiverRow, 'name'>>,
 ): Promise<void> {
   const { lastSuccessAt, lastError, failingSince, isReported } = change
   await db(tx)
@@ -209,100 +197,77 @@ export async function recordAttempt(
     .execute()
 }
 
-/** What waits for a receiver: notifications and notices, counted up to 100,000. */
-export async function countPendingOf(queries: Queries, channel: string): Promise<number> {
-  const { waiting } = await db(queries)
-    .selectFrom(
-      db(queries)
-        .selectFrom('alert_notifications')
-        .select('id')
-        .where('channel', '=', channel)
-        .where('outcome', '=', sql.lit('pending'))
-        .limit(COUNT_LIMIT)
-        .as('pending'),
-    )
-    .select((row) => row.fn.countAll<number>().as('waiting'))
-    .executeTakeFirstOrThrow()
-  const { notices } = await db(queries)
-    .selectFrom('alert_messages')
-    .select((row) => row.fn.countAll<number>().as('notices'))
-    .where('channel', '=', channel)
-    .where('is_notice', '=', 1)
-    .executeTakeFirstOrThrow()
-  return Number(waiting) + Number(notices)
-}
+/** What waits for a receiver: notifications, counted up to 100,000, and notices. */
+export const countPendingOf = readRow(
+  (on, channel: string) => {
+    const waiting = on
+      .selectFrom('alert_notifications')
+      .select('id')
+      .where('channel', '=', channel)
+      .where('outcome', '=', sql.lit('pending'))
+      .limit(COUNT_LIMIT)
+    const notices = on.selectFrom('alert_messages').where('channel', '=', channel).where('is_notice', '=', 1)
+    return on.selectNoFrom([
+      on
+        .selectFrom(waiting.as('waiting'))
+        .select((row) => row.fn.countAll<number>().as('count'))
+        .as('notifications'),
+      notices.select((row) => row.fn.countAll<number>().as('count')).as('notices'),
+    ])
+  },
+  (row) => Number(row.notifications) + Number(row.notices),
+)
 
-/** Ends what waits since before that time for receivers that are not configured any more; returns how many. */
-export async function failUnconfigured(
-  tx: Tx,
-  configured: readonly string[],
-  before: number,
-): Promise<number> {
-  const { numUpdatedRows } = await db(tx)
+/** Ends what waits since before that time for receivers that are not configured any more. */
+export async function failUnconfigured(tx: Tx, configured: readonly string[], before: number): Promise<void> {
+  await db(tx)
     .updateTable('alert_notifications')
     .set({ outcome: 'failed', reason: UNCONFIGURED, content: null, message_id: null })
     .where('outcome', '=', sql.lit('pending'))
     .where('at', '<', before)
     .$if(configured.length > 0, (query) => query.where('channel', 'not in', configured))
-    .executeTakeFirst()
+    .execute()
   await db(tx)
     .deleteFrom('alert_messages')
     .where('queued_at', '<', before)
     .$if(configured.length > 0, (query) => query.where('channel', 'not in', configured))
     .execute()
-  return Number(numUpdatedRows)
 }
 
 const UNCONFIGURED = 'Given up after 24 hours: no such receiver is configured any more.'
 
-const insertChannel = changeRows((on, name: string) =>
-  on
-    .insertInto('alert_channels')
-    .values({ name, is_reported: sql.lit(0) })
-    .onConflict((conflict) => conflict.column('name').doNothing()),
-)
-
 /** Queues a message that is not about an alert; one with the same key that still waits is left as it is. */
-export async function queueNotice(tx: Tx, notice: ChannelWork): Promise<void> {
-  await db(tx)
+export const queueNotice = changeRows((on, notice: ChannelWork) =>
+  on
     .insertInto('alert_messages')
     .values(channelMessages.values(notice))
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute()
-}
+    .onConflict((conflict) => conflict.column('id').doNothing()),
+)
 
-export async function saveChannel(
-  tx: Tx,
-  name: string,
-  { rate, health }: Pick<ChannelState, 'rate' | 'health'>,
-): Promise<void> {
-  await saveState(tx, { name, rate: rate ?? null, health: health ?? null })
-}
+export const saveChannel = changeRows((on, name: string, state: Pick<ChannelState, 'rate' | 'health'>) =>
+  on
+    .updateTable('alert_channels')
+    .set(channels.set(state, 'rate', 'health'))
+    .where('name', '=', name),
+)
 
 /** The messages that are being sent, or wait for another attempt. */
-export async function listUnsent(queries: Queries, channel: string): Promise<ChannelWork[]> {
-  const rows = await db(queries)
-    .selectFrom('alert_messages')
-    .select(channelMessages.all)
-    .where('channel', '=', channel)
-    .execute()
-  return rows.map((row) => channelMessages.decode(row))
-}
+export const listUnsent = readRows(
+  (on, channel: string) =>
+    on.selectFrom('alert_messages').select(channelMessages.all).where('channel', '=', channel),
+  channelMessages.decode,
+)
 
 /** What the unsent messages contain. */
-export async function listInMessages(
-  queries: Queries,
-  channel: string,
-): Promise<{ messageId: string; alertId: string; weight: AlertWeight }[]> {
-  return db(queries)
+export const listInMessages = readRows((on, channel: string) =>
+  on
     .selectFrom('alert_notifications')
     .select(['message_id as messageId', 'alert_id as alertId', 'weight'])
     .where('channel', '=', channel)
     .where('outcome', '=', sql.lit('pending'))
     .where('message_id', 'is not', null)
-    .$narrowType<{ messageId: string }>()
-    .execute()
-}
+    .$narrowType<{ messageId: string }>(),
+)
 
 /** Claims a message; the channel is locked. */
 export async function claimMessage(
@@ -310,44 +275,53 @@ export async function claimMessage(
   message: ChannelWork,
   { until, holder }: { readonly until: number; readonly holder: string },
 ): Promise<ChannelWork> {
-  await claimOne(tx, message.id, until, holder)
+  await setClaim(tx, message.id, until, holder)
   return { ...message, dueAt: until, leaseHolder: holder, attempts: message.attempts + 1 }
 }
 
 /** Notifications that no message contains yet: the most severe, and of these the oldest. */
-export async function listWaiting(queries: Queries, channel: string, now: number): Promise<Waiting[]> {
-  const rows = await db(queries)
-    .selectFrom('alert_notifications')
-    .select(WAITING)
-    .where('channel', '=', channel)
-    .where('outcome', '=', sql.lit('pending'))
-    .where('message_id', 'is', null)
-    .where((row) =>
-      row.or([
-        row('due_at', 'is', null),
-        row('due_at', '<=', now),
-        // The clock was set back since: the hours may have begun.
-        row('at', '>', now + CLOCK_DIFFERENCE_MS),
-      ]),
-    )
-    .orderBy('weight', 'desc')
-    .orderBy('seq')
-    .limit(MAX_CANDIDATES)
-    .execute()
-  return rows.map((row) => notifications.decode(row)).sort((a, b) => a.seq - b.seq) as Waiting[]
+export async function listWaiting(
+  queries: Queries,
+  channel: string,
+  now: number,
+): Promise<WaitingNotification[]> {
+  const waiting = await listMostSevere(queries, channel, now, now + CLOCK_DIFFERENCE_MS)
+  return waiting.sort((a, b) => a.seq - b.seq)
 }
 
+const listMostSevere = readRows(
+  (on, channel: string, now: number, latest: number) =>
+    on
+      .selectFrom('alert_notifications')
+      .select(WAITING)
+      .where('channel', '=', channel)
+      .where('outcome', '=', sql.lit('pending'))
+      .where('message_id', 'is', null)
+      .where((row) =>
+        row.or([
+          row('due_at', 'is', null),
+          row('due_at', '<=', now),
+          // The clock was set back since: the hours may have begun.
+          row('at', '>', latest),
+        ]),
+      )
+      .orderBy('weight', 'desc')
+      .orderBy('seq')
+      .limit(MAX_CANDIDATES),
+  (row) => notifications.decode(row) as WaitingNotification,
+)
+
 /** The notifications of a message that is not sent yet, oldest first. */
-export async function listContained(queries: Queries, messageId: string): Promise<Waiting[]> {
-  const rows = await db(queries)
-    .selectFrom('alert_notifications')
-    .select(WAITING)
-    .where('message_id', '=', messageId)
-    .where('outcome', '=', sql.lit('pending'))
-    .orderBy('seq')
-    .execute()
-  return rows.map((row) => notifications.decode(row)) as Waiting[]
-}
+export const listContained = readRows(
+  (on, messageId: string) =>
+    on
+      .selectFrom('alert_notifications')
+      .select(WAITING)
+      .where('message_id', '=', messageId)
+      .where('outcome', '=', sql.lit('pending'))
+      .orderBy('seq'),
+  (row) => notifications.decode(row) as WaitingNotification,
+)
 
 /** Changes what a message says. */
 export const rewriteMessage = changeRows((on, message: ChannelWork) =>
@@ -357,16 +331,11 @@ export const rewriteMessage = changeRows((on, message: ChannelWork) =>
     .where('id', '=', message.id),
 )
 
-/** Removes a message that contains no notification any more. */
-export async function dropMessage(tx: Tx, id: string): Promise<void> {
-  await removeMessage(tx, id)
-}
-
 /** Writes a message and puts notifications into it. */
 export async function createMessage(
   tx: Tx,
   message: ChannelWork,
-  contained: readonly Pick<Waiting, 'id'>[],
+  contained: readonly Pick<WaitingNotification, 'id'>[],
 ): Promise<void> {
   await insertMessage(tx, message)
   await db(tx)
@@ -384,27 +353,22 @@ export async function createMessage(
 export async function recordSent(
   tx: Tx,
   messageId: string,
-  {
-    receiver,
-    at,
-    warning,
-  }: { readonly receiver: string; readonly at: number; readonly warning?: string | undefined },
+  receiver: string,
+  at: number,
+  warning: string | undefined,
 ): Promise<{ outcome: Outcome; count: number }> {
   const contained = await listContained(tx, messageId)
-  const outcome = contained.length === 1 ? 'sent' : 'bundled'
-  const others = contained.length === 1 ? '' : ` with ${formatCount(contained.length - 1, 'other')}`
-  const reason = `Sent${others} in message ${messageId}.${warning === undefined ? '' : ` ${warning}`}`
-  const values = {
-    message: messageId,
-    others: contained.length - 1,
-    ...(warning !== undefined && { warning }),
-  }
+  const others = contained.length - 1
+  const outcome = others === 0 ? 'sent' : 'bundled'
+  const company = others === 0 ? '' : ` with ${formatCount(others, 'other')}`
+  const reason = `Sent${company} in message ${messageId}.${warning === undefined ? '' : ` ${warning}`}`
+  const values = { message: messageId, others, ...(warning !== undefined && { warning }) }
   const cause = { code: outcome, values } as const
   const newest = new Map(contained.map((notification) => [notification.alertId, notification]))
   for (const [alertId, notification] of newest)
-    await saveTold(tx, { alertId, receiver, ...toldBy(notification), at })
-  const count = await decideMessage(tx, { messageId, outcome, reason, cause })
-  await removeMessage(tx, messageId)
+    await saveNotifiedState(tx, { alertId, receiver, ...notifiedStateOf(notification), at })
+  const count = await decideMessage(tx, messageId, { outcome, reason, cause })
+  await deleteMessage(tx, messageId)
   return { outcome, count }
 }
 
@@ -412,14 +376,10 @@ export async function recordSent(
  * Records that a message is not sent again, and why: its notifications up to `before` have failed, the later ones wait for
  * another message. Returns how many have failed.
  */
-export async function markFailed(
-  tx: Tx,
-  messageId: string,
-  { before, why }: { readonly before: number; readonly why: string },
-): Promise<number> {
-  const count = await giveUp(tx, messageId, before, why)
-  await unbundle(tx, messageId)
-  await removeMessage(tx, messageId)
+export async function markFailed(tx: Tx, messageId: string, before: number, why: string): Promise<number> {
+  const count = await failNotifications(tx, messageId, before, why)
+  await releaseNotifications(tx, messageId)
+  await deleteMessage(tx, messageId)
   return count
 }
 
@@ -430,7 +390,7 @@ export async function explainFailure(
   failure: { readonly reason: string; readonly isUncertain: boolean; readonly replacement: Decision },
 ): Promise<void> {
   const { reason, isUncertain, replacement } = failure
-  await explain(tx, id, reason)
-  await recordFailure(tx, { id, refusals, isUncertain: isUncertain ? 1 : 0 })
-  if (!isUncertain) await dropReplaced(tx, { messageId: id, ...replacement })
+  await setReason(tx, id, reason)
+  await setFailure(tx, { id, refusals, isUncertain })
+  if (!isUncertain) await decideReplaced(tx, id, replacement)
 }

@@ -1,7 +1,7 @@
 import { toRfc3339 } from '../../../kernel/time.ts'
 import type { ChannelMessage, MessageLink } from '../../../ports/notification-channel.ts'
 import { severityOf, type AlertWeight } from '../model.ts'
-import type { OccasionKind, Waiting } from './model.ts'
+import type { OccasionKind, WaitingNotification } from './model.ts'
 
 /** A message without the key by which a receiver recognises it. */
 export type MessageContent = Omit<ChannelMessage, 'key'>
@@ -32,8 +32,11 @@ export interface MessageOptions {
 }
 
 /** The message of one or more notifications, of which there is at least one. */
-export function messageOf(notifications: readonly Waiting[], options: MessageOptions = {}): MessageContent {
-  const [first, ...others] = notifications as readonly [Waiting, ...Waiting[]]
+export function messageOf(
+  notifications: readonly WaitingNotification[],
+  options: MessageOptions = {},
+): MessageContent {
+  const [first, ...others] = notifications as readonly [WaitingNotification, ...WaitingNotification[]]
   const links = others.length === 0 ? linksOf(first, options) : listLink(options)
   return {
     ...(others.length === 0 ? detailedMessage(first, links) : bundledMessage(notifications, options)),
@@ -42,7 +45,7 @@ export function messageOf(notifications: readonly Waiting[], options: MessageOpt
   }
 }
 
-function aboutOf(notifications: readonly Waiting[]) {
+function aboutOf(notifications: readonly WaitingNotification[]) {
   // Notifications that have waited for the same hours are one message, whatever their occasions.
   const isDigest = notifications.length > 1 && notifications.every(({ dueAt }) => dueAt !== null)
   const heaviest = heaviestOf(notifications, ({ weight }) => weight)
@@ -57,8 +60,8 @@ function aboutOf(notifications: readonly Waiting[]) {
 }
 
 function heaviestOf(
-  notifications: readonly Waiting[],
-  weightOf: (notification: Waiting) => AlertWeight,
+  notifications: readonly WaitingNotification[],
+  weightOf: (notification: WaitingNotification) => AlertWeight,
 ): AlertWeight {
   return notifications
     .map(weightOf)
@@ -70,7 +73,10 @@ function consolePage(consoleUrl: string, path: string): string {
   return `${consoleUrl}/console/${path}`
 }
 
-function linksOf({ alertId, weight, content }: Waiting, { consoleUrl }: MessageOptions): MessageLink[] {
+function linksOf(
+  { alertId, weight, content }: WaitingNotification,
+  { consoleUrl }: MessageOptions,
+): MessageLink[] {
   const url = consoleUrl === undefined ? undefined : consolePage(consoleUrl, `alerts/${alertId}`)
   return [
     ...(url === undefined ? [] : [{ kind: 'open', url } as const]),
@@ -88,15 +94,6 @@ const LINK_LINES = { open: 'Alert', runbook: 'Runbook' } as const
 /** The links as lines, for receivers that show only text. */
 function linkLines(links: readonly MessageLink[]): string[] {
   return links.flatMap(({ kind, url }) => (kind === 'acknowledge' ? [] : [`${LINK_LINES[kind]}: ${url}`]))
-}
-
-/** The message of one or more notifications, cut where it is too long. */
-export function fittingMessage(
-  notifications: readonly Waiting[],
-  render: (notifications: readonly Waiting[]) => MessageContent,
-  fits: (message: MessageContent) => boolean,
-): MessageContent {
-  return shortenMessage(render(notifications), fits)
 }
 
 /** The message with as much of its text as fits; for a notification whose details are too long. */
@@ -121,7 +118,7 @@ export function largest(most: number, passes: (count: number) => boolean): numbe
 }
 
 function detailedMessage(
-  { at, occasion, weight, source, content }: Waiting,
+  { at, occasion, weight, source, content }: WaitingNotification,
   links: readonly MessageLink[],
 ): MessageContent {
   const { title, alarmId, serverAddr, excerpt, note } = content
@@ -141,7 +138,10 @@ function detailedMessage(
   }
 }
 
-function bundledMessage(notifications: readonly Waiting[], options: MessageOptions): MessageContent {
+function bundledMessage(
+  notifications: readonly WaitingNotification[],
+  options: MessageOptions,
+): MessageContent {
   const sources = [...new Set(notifications.map(({ source }) => clip(oneLine(source), LINE_PART_CHARACTERS)))]
   const origin = sources.length > NAMED_SOURCES ? `${sources.length} sources` : sources.join(', ')
   const heaviest = heaviestOf(notifications, ({ weight }) => weight)
@@ -155,7 +155,7 @@ function bundledMessage(notifications: readonly Waiting[], options: MessageOptio
   }
 }
 
-function lineOf({ occasion, weight, source, content }: Waiting): string {
+function lineOf({ occasion, weight, source, content }: WaitingNotification): string {
   const { title, alarmId, serverAddr, note } = content
   const parts = [source, serverAddr, alarmId, note].filter((part) => part !== null)
   const about = parts.map((part) => clip(oneLine(part), LINE_PART_CHARACTERS)).join(', ')

@@ -22,14 +22,14 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 export type OccasionKind = AlertOccasion['kind']
 
-export const TOLD_STATUSES = ['firing', 'recovered', 'frozen', 'damped'] as const
-export type ToldStatus = (typeof TOLD_STATUSES)[number]
+export const NOTIFIED_STATUSES = ['firing', 'recovered', 'frozen', 'damped'] as const
+export type NotifiedStatus = (typeof NOTIFIED_STATUSES)[number]
 
 /** The state of an alert as a receiver knows it. */
-export interface Told {
+export interface NotifiedState {
   readonly weight: AlertWeight
-  readonly status: ToldStatus
-  /** See {@link textHashOf}; null if an older program has told it. */
+  readonly status: NotifiedStatus
+  /** See {@link textHashOf}; null if an older program has written it. */
   readonly textHash: string | null
 }
 
@@ -40,10 +40,14 @@ export function textHashOf({ title, body, source, serverAddr }: Alert): string {
     .digest('base64url')
 }
 
-type Telling = Pick<Waiting, 'occasion' | 'weight'> & { readonly content: Content | null }
-
 /** The state of an alert that a notification reports. */
-export function toldBy({ occasion, weight, content }: Telling): Told {
+export function notifiedStateOf({
+  occasion,
+  weight,
+  content,
+}: Pick<WaitingNotification, 'occasion' | 'weight'> & {
+  readonly content: NotificationContent | null
+}): NotifiedState {
   const textHash = content?.textHash ?? null
   if (occasion === 'frozen' || occasion === 'damped') return { weight, status: occasion, textHash }
   return { weight, status: weight === 0 ? 'recovered' : 'firing', textHash }
@@ -82,17 +86,8 @@ export const SUPERSEDED: Decision = {
   cause: { code: 'superseded', values: {} },
 }
 
-/** The notification of one occasion, as the API lists it. */
-export interface NotificationDecision extends Decision {
-  readonly id: string
-  /** When the occasion was, in epoch milliseconds. */
-  readonly at: number
-  readonly occasion: OccasionKind
-  readonly channel: string
-}
-
 /** The parts of an alert that a message shows, as they were at the occasion. */
-export interface Content {
+export interface NotificationContent {
   readonly title: string
   readonly alarmId: string | null
   readonly serverAddr: string | null
@@ -109,7 +104,7 @@ export interface Content {
 }
 
 /** A pending notification: no message contains it yet, or its message is not sent yet. */
-export interface Waiting {
+export interface WaitingNotification {
   /** Later notifications have a larger number. */
   readonly seq: number
   readonly id: string
@@ -118,7 +113,7 @@ export interface Waiting {
   readonly occasion: OccasionKind
   readonly weight: AlertWeight
   readonly source: string
-  readonly content: Content
+  readonly content: NotificationContent
   /** The beginning of the hours that it waits for; null if it waits for none. */
   readonly dueAt: number | null
   /** The trace of what has caused it (`storedTrace`). */

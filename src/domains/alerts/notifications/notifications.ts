@@ -1,11 +1,8 @@
-import type { WaitingClock, Clock } from '../../../kernel/clock.ts'
+import type { WaitingClock } from '../../../kernel/clock.ts'
 import { runBatches, type Job } from '../../../kernel/job.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import type { Metrics } from '../../../kernel/metrics.ts'
 import { CLOCK_DIFFERENCE_MS, isDueAt, SECOND } from '../../../kernel/time.ts'
 import type { RecoverableAlerts, Severity } from '../../../ports/alerts.ts'
-import type { Store, Tx } from '../../../store/store.ts'
-import type { ModuleRunner } from '../../../wire/domain.ts'
+import type { ServiceDeps, Tx } from '../../../store/store.ts'
 import { weightOf, type Alert } from '../model.ts'
 import { MATCHED_FIELDS } from '../silences/model.ts'
 import { lockAlert } from '../store.ts'
@@ -29,7 +26,6 @@ import {
   listDueAlertIds,
   listEpisodes,
   saveEpisode,
-  type Episode,
 } from './store.ts'
 
 /** A route as it is configured. */
@@ -48,18 +44,15 @@ export interface RoutingSettings {
   readonly routes: readonly RouteSettings[]
   /** The receivers of the default route. */
   readonly defaultReceivers: readonly string[]
-  /** Less severe alerts are not told by the default route. */
+  /** Less severe alerts are not notified by the default route. */
   readonly minSeverity: Severity
   /** Whether more is configured than the robot. */
   readonly isDamping: boolean
 }
 
 /** What the notifications of alerts need of the rest of the platform. */
-export interface NotificationDeps {
-  readonly store: Store
+export interface NotificationDeps extends ServiceDeps {
   readonly clock: WaitingClock
-  readonly logger: Logger
-  readonly metrics: Metrics
   readonly suppressions: Suppressions
   readonly receivers: readonly Receiver[]
   readonly routing: RoutingSettings
@@ -71,13 +64,7 @@ export interface NotificationDeps {
 }
 
 /** The notifier, which decides in every process that reports alerts, and the senders, which run in the worker. */
-export function createNotifications(deps: NotificationDeps): {
-  notifier: Notifier
-  receivers: Receivers
-  routing: Routing
-  runners: ModuleRunner[]
-  jobs: Job[]
-} {
+export function createNotifications(deps: NotificationDeps) {
   const routing = routingOf(deps)
   const senders = new Map<string, NotificationSender>()
   const wake = (receiver: string) => senders.get(receiver)?.wake()
@@ -90,15 +77,13 @@ export function createNotifications(deps: NotificationDeps): {
         ...deps,
         channel,
         channelName: name,
-        judgeAgain: (tx, receiver, pending) =>
-          notifier.judgeAgain(tx, receiver, pending, channel.needs === 'alerts'),
-        count: (receiver, outcome, by) => notifier.count(receiver, outcome, by),
+        notifier,
         ...(deps.routing.isDamping && {
           report: (tx, receiver, problem) => receivers.report(tx, receiver, problem),
         }),
       }),
     )
-  const jobs = [dueTellingJob({ ...deps, notifier, routing }), removedReceiverJob(receivers)]
+  const jobs = [dueNotificationJob({ ...deps, notifier, routing }), removedReceiverJob(receivers)]
   return { notifier, receivers, routing, runners: [...senders.values()], jobs }
 }
 
@@ -128,15 +113,13 @@ const CHECK_EVERY_MS = SECOND
 // Small batches let other writes run in between.
 const BATCH = 50
 
-interface DueTellingDeps {
-  readonly store: Store
-  readonly clock: Clock
+interface DueNotificationDeps extends Pick<ServiceDeps, 'store' | 'clock'> {
   readonly routing: Routing
   readonly notifier: Notifier
 }
 
 /** Escalations, repetitions and digests whose time has come; what is due is kept in the database. */
-function dueTellingJob(deps: DueTellingDeps): Job {
+function dueNotificationJob(deps: DueNotificationDeps): Job {
   const { routing } = deps
   const isNeeded = routing.isDamping || longestPause(routing) > 0
   return {
@@ -149,15 +132,14 @@ function dueTellingJob(deps: DueTellingDeps): Job {
 }
 
 /** One batch; returns how many alerts were due. */
-async function notifyDue(deps: DueTellingDeps, signal: AbortSignal): Promise<number> {
+async function notifyDue(deps: DueNotificationDeps, signal: AbortSignal): Promise<number> {
   const { clock, routing, store } = deps
   const now = clock.now()
-  const farAfter = (pauseMs: number) => now + pauseMs + CLOCK_DIFFERENCE_MS
-  const episodes = { now, far: farAfter(longestPause(routing)), limit: BATCH }
-  const dampings = { now, far: farAfter(QUIET_MS), limit: BATCH }
+  const listDue = (table: 'alert_episodes' | 'alert_dampings', longestMs: number) =>
+    listDueAlertIds(store.read, table, now, now + longestMs + CLOCK_DIFFERENCE_MS, BATCH)
   const due = [
-    ...(await listDueAlertIds(store.read, 'alert_episodes', episodes)).map((id) => [id, follow] as const),
-    ...(await listDueAlertIds(store.read, 'alert_dampings', dampings)).map((id) => [id, endQuiet] as const),
+    ...(await listDue('alert_episodes', longestPause(routing))).map((id) => [id, follow] as const),
+    ...(await listDue('alert_dampings', QUIET_MS)).map((id) => [id, endQuiet] as const),
   ]
   for (const [id, change] of due) {
     if (signal.aborted) break
@@ -170,36 +152,28 @@ async function notifyDue(deps: DueTellingDeps, signal: AbortSignal): Promise<num
   return signal.aborted ? 0 : due.length
 }
 
-async function follow({ clock, notifier, routing }: DueTellingDeps, tx: Tx, alert: Alert): Promise<void> {
-  if (alert.weight === 0 || alert.status === 'acknowledged') return deleteEpisodes(tx, alert.id)
+async function follow(
+  { clock, notifier, routing }: DueNotificationDeps,
+  tx: Tx,
+  alert: Alert,
+): Promise<void> {
+  if (alert.weight === 0 || alert.status === 'acknowledged') return void (await deleteEpisodes(tx, alert.id))
   const routes = matchedRoutes(alert, routing)
   const isSuppressed = await notifier.isSuppressed(tx, alert)
   const known = await listEpisodes(tx, alert.id)
-  for (const { route, episode } of currentEpisodes(known, routes))
-    await followRoute({ notifier, tx, alert }, episode, {
-      route,
-      now: clock.now(),
-      isSuppressed,
-      weight: alert.weight,
-    })
+  for (const { route, episode } of currentEpisodes(known, routes)) {
+    const dueStep = judgeEpisode(episode, route, clock.now(), isSuppressed, alert.weight)
+    await saveEpisode(tx, dueStep.episode)
+    const targets = dueStep.escalated.map((receiver) => ({ receiver, route }))
+    if (targets.length > 0) await notifier.notifyAgain(tx, 'escalated', alert, targets)
+    if (dueStep.isRepeated) await notifier.notifyAgain(tx, 'repeated', alert, [])
+  }
   for (const episode of staleEpisodes(known, routes))
     await saveEpisode(tx, { ...episode, escalateAt: null, repeatAt: null, dueAt: null })
 }
 
-async function followRoute(
-  { notifier, tx, alert }: { readonly notifier: Notifier; readonly tx: Tx; readonly alert: Alert },
-  episode: Episode,
-  { route, ...when }: { readonly route: AlertRoute } & Parameters<typeof judgeEpisode>[2],
-): Promise<void> {
-  const { episode: after, escalated, isRepeated } = judgeEpisode(episode, route, when)
-  await saveEpisode(tx, after)
-  const step = escalated.map((receiver) => ({ receiver, route }))
-  if (step.length > 0) await notifier.notifyAgain(tx, 'escalated', alert, step)
-  if (isRepeated) await notifier.notifyAgain(tx, 'repeated', alert, [])
-}
-
 /** Ends the quiet of an alert that has not changed for a while, with one digest. */
-async function endQuiet({ clock, notifier }: DueTellingDeps, tx: Tx, alert: Alert): Promise<void> {
+async function endQuiet({ clock, notifier }: DueNotificationDeps, tx: Tx, alert: Alert): Promise<void> {
   const damping = await findDamping(tx, alert.id)
   if (!damping || damping.dueAt === null || !isDueAt(damping.dueAt, clock.now(), QUIET_MS)) return
   await deleteDamping(tx, alert.id)

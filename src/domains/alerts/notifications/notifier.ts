@@ -1,29 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '../../../kernel/clock.ts'
 import { formatCount } from '../../../kernel/text.ts'
 import { newId } from '../../../kernel/ids.ts'
-import type { Counter, Metrics } from '../../../kernel/metrics.ts'
-import type { Page, PageRequest } from '../../../kernel/page.ts'
+import type { Counter } from '../../../kernel/metrics.ts'
 import { CLOCK_DIFFERENCE_MS, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import { storedTrace } from '../../../kernel/trace.ts'
-import type { Store, Tx } from '../../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../../store/store.ts'
 import { swingsText } from '../transitions.ts'
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
 import { shareAlerts } from '../store.ts'
 import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
 import { dampen, isHolding, UNDAMPED, type Damping, type DampingStep } from './damping.ts'
-import { isFollowed, withTelling } from './episodes.ts'
+import { isFollowed, withStart } from './episodes.ts'
 import { clip } from './message.ts'
 import {
   OUTCOMES,
   SUPERSEDED,
   textHashOf,
-  type Content,
+  type NotificationContent,
   type Decision,
-  type NotificationDecision,
   type Outcome,
-  type Told,
-  type Waiting,
+  type NotifiedState,
+  type WaitingNotification,
 } from './model.ts'
 import { matchedRoutes, targetOf, targetsOf, notificationTime, type Routing, type Target } from './routing.ts'
 import {
@@ -40,17 +37,16 @@ import {
   decidePending,
   deleteEpisodes,
   findDamping,
+  findDecisionInFreeze,
+  findDecisionInQuiet,
   findHeldBack,
   findLatest,
   insertNotification,
-  hasDecisionInFreeze,
-  hasDecisionInQuiet,
   listDampings,
-  listDecisions,
   listEpisodes,
   listPendingOf,
-  listTold,
-  listToldBy,
+  listNotifiedStates,
+  listStatesNotifiedTo,
   postponePending,
   recordKnown,
   refreshPending,
@@ -64,10 +60,7 @@ export interface Suppressions {
   inhibitedBy(tx: Tx, alert: Alert): Promise<InhibitedBy | undefined>
 }
 
-export interface NotifierOptions {
-  readonly store: Store
-  readonly clock: Clock
-  readonly metrics: Metrics
+export interface NotifierOptions extends Pick<ServiceDeps, 'store' | 'clock' | 'metrics'> {
   readonly suppressions: Suppressions
   readonly routing: Routing
   /** The alert as the API shows it, as JSON. */
@@ -84,8 +77,8 @@ const EXCERPT_CHARACTERS = 1_000
 const PENDING_AGE_MS = 5 * SECOND
 
 /** The facts that the decisions on one alert share for all receivers. */
-interface Shared {
-  readonly told: ReadonlyMap<string, Told>
+interface SharedFacts {
+  readonly notified: ReadonlyMap<string, NotifiedState>
   readonly pending: Awaited<ReturnType<typeof listPendingOf>>
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
@@ -121,7 +114,7 @@ export class Notifier implements AlertNotifications {
       name: 'alert_notifications_pending',
       help: 'Notifications that are not sent yet, counted up to 100,000.',
     })
-    const collect = async () => pending.set(await countPending(store.read))
+    const collect = async () => pending.set((await countPending(store.read)) ?? 0)
     metrics.onScrape(collect, [pending], PENDING_AGE_MS)
   }
 
@@ -129,16 +122,16 @@ export class Notifier implements AlertNotifications {
     const { routing } = this.#options
     if (routing.receivers.length === 0) return this.#decideForNobody(tx, occasion, alert)
     const routes = matchedRoutes(alert, routing)
-    // A route that repeats by itself does so for all who were told.
+    // A route that repeats by itself does so for all who were notified.
     if (occasion.kind === 'repeated' && routes.some(({ repeatEveryMs }) => repeatEveryMs !== undefined))
       return
     const shared = await this.#readShared(tx, alert)
     const targets = targetsOf(alert, receiversToInform(shared), routing)
     if (targets.length === 0) return this.#decideForNobody(tx, occasion, alert)
-    await this.#tell(tx, occasion, alert, { targets, shared })
+    await this.#notifyTargets(tx, occasion, alert, targets, shared)
   }
 
-  /** Tells receivers of a step, or everybody who was told once more; see `episodes`. */
+  /** Notifies receivers of a step, or everybody who was notified once more; see `episodes`. */
   async notifyAgain(
     tx: Tx,
     kind: 'escalated' | 'repeated',
@@ -147,12 +140,12 @@ export class Notifier implements AlertNotifications {
   ): Promise<void> {
     const { routing } = this.#options
     const shared = await this.#readShared(tx, alert)
-    const told = () => receiversToInform(shared).flatMap((receiver) => targetOf(alert, receiver, routing))
-    const targets = kind === 'escalated' ? step : told()
-    await this.#tell(tx, { kind }, alert, { targets, shared })
+    const notified = () => receiversToInform(shared).flatMap((receiver) => targetOf(alert, receiver, routing))
+    const targets = kind === 'escalated' ? step : notified()
+    await this.#notifyTargets(tx, { kind }, alert, targets, shared)
   }
 
-  /** Whether nothing is told of the alert at the moment; what is due waits until that has ended. */
+  /** Whether nobody is notified of the alert at the moment; what is due waits until that has ended. */
   async isSuppressed(tx: Tx, alert: Alert): Promise<boolean> {
     const { damping, inhibitedBy, silencedBy } = await this.#readShared(tx, alert)
     const isQuiet = (damping?.quietSince ?? null) !== null
@@ -169,20 +162,18 @@ export class Notifier implements AlertNotifications {
       if (waitingOf(shared, target).length > 0) continue
       const latest = await findLatest(tx, alert.id, target.receiver)
       // Another route may decide about it now, whose receivers do not know it.
-      const kind = END_OF.get(latest?.outcome) ?? ended ?? 'raised'
-      const facts = await this.#factsOf(tx, kind, alert, { target, shared })
-      const decision = decide(facts)
-      if (decision?.outcome !== 'pending') continue
-      const targetDecision = { ...target, decision, urgency: urgencyOf(facts), isKnown: isKnown(facts) }
+      const kind = END_OF[latest?.outcome ?? 'pending'] ?? ended ?? 'raised'
+      const targetDecision = await this.#judge(tx, kind, alert, target, shared)
+      if (targetDecision?.decision.outcome !== 'pending') continue
       decisions.push(targetDecision)
       await this.#insert(tx, { kind }, alert, targetDecision)
     }
-    await this.#keepEpisodes(tx, alert, decisions, 'tell')
+    await this.#keepEpisodes(tx, alert, decisions, 'notify')
   }
 
   async acknowledged(tx: Tx, alert: Alert): Promise<void> {
     if (this.#options.routing.receivers.length === 0) return
-    await recordKnown(tx, { alertId: alert.id, weight: alert.weight, textHash: textHashOf(alert) })
+    await recordKnown(tx, alert.id, alert.weight, textHashOf(alert))
     await deleteEpisodes(tx, alert.id)
   }
 
@@ -193,40 +184,33 @@ export class Notifier implements AlertNotifications {
   async judgeAgain(
     tx: Tx,
     receiver: string,
-    pending: readonly Waiting[],
+    pending: readonly WaitingNotification[],
     withAlerts = false,
-  ): Promise<Waiting[]> {
+  ): Promise<WaitingNotification[]> {
     const alerts = await shareAlerts(tx, [...new Set(pending.map(({ alertId }) => alertId))])
     const newest = new Map(
       pending.toSorted((a, b) => a.seq - b.seq).map(({ alertId, seq }) => [alertId, seq]),
     )
     const ids = [...alerts.keys()]
     if (ids.length === 0) return []
-    const told = await listToldBy(tx, receiver, ids)
+    const notified = await listStatesNotifiedTo(tx, receiver, ids)
     const quiet = this.#options.routing.isDamping ? await listDampings(tx, ids) : undefined
-    const due: Waiting[] = []
+    const due: WaitingNotification[] = []
     for (const notification of pending) {
       // The notifications of an alert that was pruned meanwhile are gone with it.
       const alert = alerts.get(notification.alertId)
       if (!alert) continue
       const isNewest = newest.get(alert.id) === notification.seq
-      const last = told.get(alert.id)
+      const last = notified.get(alert.id)
       const known = {
-        told: new Map<string, Told>(last ? [[receiver, last]] : []),
+        notified: new Map<string, NotifiedState>(last ? [[receiver, last]] : []),
         damping: quiet?.get(alert.id),
       }
-      const current = isNewest
-        ? await this.#stillDue(tx, receiver, notification, { alert, known })
-        : undefined
+      const current = isNewest ? await this.#stillDue(tx, receiver, notification, alert, known) : undefined
       if (current) due.push(withAlerts ? this.#withAlert(current, alert) : current)
       else if (!isNewest) await this.#decide(tx, receiver, notification.id, SUPERSEDED)
     }
     return due
-  }
-
-  /** The decisions on an alert, newest first. */
-  list(alertId: string, page: PageRequest): Promise<Page<NotificationDecision>> {
-    return listDecisions(this.#options.store.read, alertId, page)
   }
 
   /** Counts notifications of a receiver with an outcome. */
@@ -235,38 +219,32 @@ export class Notifier implements AlertNotifications {
   }
 
   /** Decides for each of the receivers, and stores the decisions. */
-  async #tell(
+  async #notifyTargets(
     tx: Tx,
-    given: AlertOccasion,
+    occasion: AlertOccasion,
     alert: Alert,
-    { targets, shared }: { readonly targets: readonly Target[]; readonly shared: Shared },
+    targets: readonly Target[],
+    shared: SharedFacts,
   ): Promise<void> {
     const decisions: TargetDecision[] = []
     // A waiting notification of a quiet alert stays; when it is sent, it shows the state at that time.
-    const isHeld = shared.damping !== undefined && isHolding(shared.damping, given.kind, alert.weight)
-    const isReplacing = !isHeld && (alert.status !== 'frozen' || isOfFreeze(given.kind))
+    const isHeld = shared.damping !== undefined && isHolding(shared.damping, occasion.kind, alert.weight)
+    const isReplacing = !isHeld && (alert.status !== 'frozen' || isOfFreeze(occasion.kind))
     for (const target of targets) {
       const waiting = waitingOf(shared, target)
       // A waiting notification is judged again by the state at the time when it is sent.
-      if (OF_UNCHANGED.has(given.kind) && waiting.length > 0) continue
+      if (OF_UNCHANGED.has(occasion.kind) && waiting.length > 0) continue
       if (isReplacing) for (const { id } of waiting) await this.#decide(tx, target.receiver, id, SUPERSEDED)
-      const facts = await this.#factsOf(tx, given.kind, alert, { target, shared, isQuiet: false })
-      const decision = decide(facts)
-      if (decision)
-        decisions.push({ ...target, decision, urgency: urgencyOf(facts), isKnown: isKnown(facts) })
+      // Damping is judged for all receivers together.
+      const decision = await this.#judge(tx, occasion.kind, alert, target, { ...shared, damping: undefined })
+      if (decision) decisions.push(decision)
     }
-    const { step, damping } = this.#dampen(given, alert, decisions, shared.damping)
-    if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, alert.id, damping)
-    const occasion = step === 'last' ? ({ kind: 'damped', changes: damping.changes } as const) : given
-    for (const targetDecision of decisions) {
-      const isDamped = isHeld && targetDecision.decision.outcome === 'pending'
-      await this.#insert(
-        tx,
-        occasion,
-        alert,
-        isDamped ? { ...targetDecision, decision: DAMPED } : targetDecision,
-        damping,
-      )
+    const { step, damping } = this.#dampen(occasion, alert, decisions, shared.damping)
+    if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, { alertId: alert.id, ...damping })
+    const damped = { kind: 'damped', changes: damping.changes } as const
+    for (const each of decisions) {
+      const decision = isHeld && each.decision.outcome === 'pending' ? DAMPED : each.decision
+      await this.#insert(tx, step === 'last' ? damped : occasion, alert, { ...each, decision }, damping)
     }
     await this.#keepEpisodes(tx, alert, decisions, step)
   }
@@ -278,13 +256,13 @@ export class Notifier implements AlertNotifications {
     before: Damping | undefined,
   ): { readonly step: DampingStep; readonly damping: Damping } {
     const { clock, routing } = this.#options
-    const unchanged = { step: 'tell', damping: before ?? UNDAMPED } as const
+    const unchanged = { step: 'notify', damping: before ?? UNDAMPED } as const
     if (!routing.isDamping || kind === 'undamped') return unchanged
-    const isTold = decisions.some(({ decision }) => decision.outcome === 'pending')
-    return dampen(before ?? UNDAMPED, { kind, weight, at: clock.now(), isTold })
+    const isNotified = decisions.some(({ decision }) => decision.outcome === 'pending')
+    return dampen(before ?? UNDAMPED, kind, weight, clock.now(), isNotified)
   }
 
-  /** What is due later counts from the first telling on a route, and ends with the alert. */
+  /** What is due later counts from the first notification by a route, and ends with the alert. */
   async #keepEpisodes(
     tx: Tx,
     alert: Alert,
@@ -296,30 +274,30 @@ export class Notifier implements AlertNotifications {
       if (routing.routes.some(isFollowed) && alert.status !== 'frozen') await deleteEpisodes(tx, alert.id)
       return
     }
-    const told = decisions.filter(
+    const notified = decisions.filter(
       ({ decision, route }) => decision.outcome === 'pending' && isFollowed(route),
     )
-    if (told.length === 0 || step === 'hold' || alert.status !== 'firing') return
+    if (notified.length === 0 || step === 'hold' || alert.status !== 'firing') return
     const known = await listEpisodes(tx, alert.id)
-    for (const route of new Set(told.map((each) => each.route))) {
+    for (const route of new Set(notified.map((each) => each.route))) {
       const now = clock.now()
       const startedAt = notificationTime(route, alert.weight, now)
       const before = known.find((each) => each.route === String(route.name))
-      const episode = withTelling(before, { alertId: alert.id, route, startedAt, now })
+      const episode = withStart(before, { alertId: alert.id, route, startedAt, now })
       if (episode !== before) await saveEpisode(tx, episode)
     }
   }
 
-  async #readShared(tx: Tx, alert: Alert): Promise<Shared> {
+  async #readShared(tx: Tx, alert: Alert): Promise<SharedFacts> {
     return {
-      told: await listTold(tx, alert.id),
+      notified: await listNotifiedStates(tx, alert.id),
       pending: await listPendingOf(tx, alert.id),
       ...(await this.#suppressionOf(tx, alert)),
       damping: this.#options.routing.isDamping ? await findDamping(tx, alert.id) : undefined,
     }
   }
 
-  async #suppressionOf(tx: Tx, alert: Alert): Promise<Pick<Shared, 'silencedBy' | 'inhibitedBy'>> {
+  async #suppressionOf(tx: Tx, alert: Alert): Promise<Pick<SharedFacts, 'silencedBy' | 'inhibitedBy'>> {
     const { suppressions } = this.#options
     return {
       silencedBy: await suppressions.silencedBy(tx, alert),
@@ -335,28 +313,31 @@ export class Notifier implements AlertNotifications {
     await this.#insert(tx, occasion, alert, { receiver: NO_RECEIVER, decision })
   }
 
-  /** The notification with the present state of its alert; undefined if that is not to be told. */
+  /** The notification with the present state of its alert; undefined if it is not to be sent. */
   async #stillDue(
     tx: Tx,
     receiver: string,
-    notification: Waiting,
-    { alert, known }: { readonly alert: Alert; readonly known: Pick<Shared, 'told' | 'damping'> },
-  ): Promise<Waiting | undefined> {
-    const { routing } = this.#options
+    notification: WaitingNotification,
+    alert: Alert,
+    known: Pick<SharedFacts, 'notified' | 'damping'>,
+  ): Promise<WaitingNotification | undefined> {
     const { id, occasion, content } = notification
-    const [target] = targetOf(alert, receiver, routing)
+    const [target] = targetOf(alert, receiver, this.#options.routing)
     // A pending message does not count as known to the receiver until it is known to have arrived.
     const shared = { ...known, pending: new Map(), ...(await this.#suppressionOf(tx, alert)) }
-    const facts = target && (await this.#factsOf(tx, occasion, alert, { target, shared }))
-    const decision = (facts && decide(facts)) ?? SUPERSEDED
-    if (decision.outcome !== 'pending') {
-      await this.#decide(tx, receiver, id, decision)
+    const judged = target && (await this.#judge(tx, occasion, alert, target, shared))
+    if (judged?.decision.outcome !== 'pending') {
+      await this.#decide(tx, receiver, id, judged?.decision ?? SUPERSEDED)
       return undefined
     }
+    if (await this.#isPostponed(tx, notification, judged)) return undefined
     const { weight, source } = alert
-    const told = facts ? urgencyOf(facts) : weight
-    if (target && (await this.#isPostponed(tx, notification, { target, urgency: told }))) return undefined
-    const current = { ...notification, weight, source, content: contentOf(content.note, alert, told) }
+    const current = {
+      ...notification,
+      weight,
+      source,
+      content: contentOf(content.note, alert, judged.urgency),
+    }
     if (!isDeepStrictEqual(current, notification)) await refreshPending(tx, current)
     return current
   }
@@ -364,18 +345,18 @@ export class Notifier implements AlertNotifications {
   /** Whether it waits for hours that have not begun: the clock was set back since they were judged. */
   async #isPostponed(
     tx: Tx,
-    { id, at, dueAt }: Waiting,
-    { target, urgency }: { readonly target: Target; readonly urgency: AlertWeight },
+    { id, at, dueAt }: WaitingNotification,
+    { route, urgency }: Pick<TargetDecision, 'route' | 'urgency'>,
   ): Promise<boolean> {
     const now = this.#options.clock.now()
     if (dueAt === null || at <= now + CLOCK_DIFFERENCE_MS) return false
-    const opensAt = notificationTime(target.route, urgency, now)
+    const opensAt = notificationTime(route, urgency, now)
     if (opensAt <= now) return false
-    await postponePending(tx, id, { at: now, dueAt: opensAt, ...outsideHours(target.route, opensAt) })
+    await postponePending(tx, id, { at: now, dueAt: opensAt, ...outsideHours(route, opensAt) })
     return true
   }
 
-  #withAlert(notification: Waiting, alert: Alert): Waiting {
+  #withAlert(notification: WaitingNotification, alert: Alert): WaitingNotification {
     const { encodeAlert } = this.#options
     return encodeAlert ? { ...notification, alert: encodeAlert(alert) } : notification
   }
@@ -396,7 +377,7 @@ export class Notifier implements AlertNotifications {
     const { clock, onPending } = this.#options
     const isPending = decision.outcome === 'pending'
     tx.afterCommit(isPending ? () => onPending(channel) : () => this.count(channel, decision.outcome, 1))
-    if (await isRepeated(tx, { channel, occasion, alert, decision, damping })) return
+    if (await isRepeated(tx, channel, occasion.kind, alert, decision.outcome, damping)) return
     const at = clock.now()
     const opensAt = isPending && route ? notificationTime(route, urgency, at) : at
     await insertNotification(tx, {
@@ -421,60 +402,57 @@ export class Notifier implements AlertNotifications {
     tx.afterCommit(() => this.count(receiver, decision.outcome, 1))
   }
 
-  /** The occasion at which the alert is told if what suppresses it ends with a change of its texts. */
-  async #suppressionEnd(tx: Tx, alert: Alert): Promise<'silence_ended' | 'inhibition_ended' | undefined> {
+  /** The occasion of the notification if what suppresses the alert ends with a change of its texts. */
+  async #suppressionEnd(tx: Tx, alert: Alert): Promise<SuppressionEnd | undefined> {
     const { suppressions } = this.#options
     if (await suppressions.silencedBy(tx, alert)) return 'silence_ended'
     return (await suppressions.inhibitedBy(tx, alert)) && 'inhibition_ended'
   }
 
-  async #factsOf(
+  /** The decision on a notification of a receiver; undefined if it knows the alert as it is. */
+  async #judge(
     tx: Tx,
     occasion: AlertOccasion['kind'],
     alert: Alert,
-    {
-      target,
-      shared,
-      isQuiet,
-    }: { readonly target: Target; readonly shared: Shared; readonly isQuiet?: boolean },
-  ): Promise<Facts> {
+    target: Target,
+    { damping, inhibitedBy, pending, silencedBy, notified }: SharedFacts,
+  ): Promise<TargetDecision | undefined> {
     const { receiver, route } = target
-    const { name, minWeight } = route
-    return {
+    const facts = {
       occasion,
       alert,
       textHash: textHashOf(alert),
-      isEnabled: true,
-      minWeight,
-      minWeightOf: name === 'default' ? 'alerts.robot.min_severity' : `min_severity of the route ${name}`,
-      silencedBy: shared.silencedBy,
-      inhibitedBy: shared.inhibitedBy,
-      told: shared.pending.get(receiver)?.sending ?? shared.told.get(receiver),
+      route,
+      silencedBy,
+      inhibitedBy,
+      notified: pending.get(receiver)?.sending ?? notified.get(receiver),
       // The reason is only needed for the end of an alert that was not notified.
       heldBack: alert.weight === 0 ? await findHeldBack(tx, alert.id, receiver) : undefined,
-      isQuiet: isQuiet ?? (shared.damping?.quietSince ?? null) !== null,
+      isQuiet: (damping?.quietSince ?? null) !== null,
     }
+    const decision = decide(facts)
+    return decision && { ...target, decision, urgency: urgencyOf(facts), isKnown: isKnown(facts) }
   }
 }
 
-/** The receivers that were told of the alert, or are being told, and do not know of its end. */
-function receiversToInform({ told, pending }: Shared): string[] {
-  const last = new Map<string, Told | undefined>(told)
+/** The receivers that were notified of the alert, or are being notified, and do not know of its end. */
+function receiversToInform({ notified, pending }: SharedFacts): string[] {
+  const last = new Map<string, NotifiedState | undefined>(notified)
   for (const [receiver, { sending }] of pending) if (sending) last.set(receiver, sending)
   return [...last].flatMap(([receiver, state]) => (state && state.status !== 'recovered' ? [receiver] : []))
 }
 
-function waitingOf({ pending }: Shared, { receiver }: Target) {
+function waitingOf({ pending }: SharedFacts, { receiver }: Target) {
   return pending.get(receiver)?.waiting ?? []
 }
 
-function isKnown({ told }: Facts): boolean {
-  return told !== undefined && told.status !== 'recovered'
+function isKnown({ notified }: Facts): boolean {
+  return notified !== undefined && notified.status !== 'recovered'
 }
 
-/** The end of an alert is told as early as the alert was. */
-function urgencyOf({ alert, told }: Facts): AlertWeight {
-  return alert.weight === 0 && told ? told.weight : alert.weight
+/** People are notified of the end of an alert as early as they were of the alert. */
+function urgencyOf({ alert, notified }: Facts): AlertWeight {
+  return alert.weight === 0 && notified ? notified.weight : alert.weight
 }
 
 const NO_ROBOT: Decision = {
@@ -498,35 +476,30 @@ function outsideHours({ name }: Target['route'], opensAt: number): Decision {
   }
 }
 
-/** The occasion at which an alert is told that was held back for that reason. */
-const END_OF: ReadonlyMap<Outcome | undefined, 'silence_ended' | 'inhibition_ended'> = new Map<
-  Outcome | undefined,
-  'silence_ended' | 'inhibition_ended'
->([
-  ['silenced', 'silence_ended'],
-  ['inhibited', 'inhibition_ended'],
-])
+type SuppressionEnd = 'silence_ended' | 'inhibition_ended'
+
+/** The occasion of the notification that comes after one with this outcome. */
+const END_OF: Readonly<Partial<Record<Outcome, SuppressionEnd>>> = {
+  silenced: 'silence_ended',
+  inhibited: 'inhibition_ended',
+}
 
 /** A frozen alert may change very often: a freeze stores one decision of each kind; the metric counts all of them. */
 async function isRepeated(
   tx: Tx,
-  given: {
-    readonly channel: string
-    readonly occasion: AlertOccasion
-    readonly alert: Alert
-    readonly decision: Decision
-    readonly damping: Damping | undefined
-  },
+  channel: string,
+  occasion: AlertOccasion['kind'],
+  { id, status }: Alert,
+  outcome: Outcome,
+  damping: Damping | undefined,
 ): Promise<boolean> {
-  const { channel, damping } = given
-  const [occasion, { id, status }, { outcome }] = [given.occasion.kind, given.alert, given.decision]
   if (outcome === 'damped')
-    return hasDecisionInQuiet(tx, id, { channel, occasion, since: damping?.quietSince ?? 0 })
+    return (await findDecisionInQuiet(tx, id, channel, occasion, damping?.quietSince ?? 0)) !== undefined
   if (status !== 'frozen' || occasion === 'frozen') return false
-  return hasDecisionInFreeze(tx, id, { channel, occasion, outcome })
+  return (await findDecisionInFreeze(tx, id, channel, occasion, outcome)) !== undefined
 }
 
-function contentOf(note: string | null, alert: Alert, toldWeight: AlertWeight): Content {
+function contentOf(note: string | null, alert: Alert, toldWeight: AlertWeight): NotificationContent {
   const { title, alarmId, serverAddr, body, runbookUrl, weight } = alert
   const excerpt = clip(body, EXCERPT_CHARACTERS)
   const optional = {

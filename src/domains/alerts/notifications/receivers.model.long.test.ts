@@ -18,7 +18,7 @@ import type { DialectName } from '../../../store/dialects/capabilities.ts'
 import type { Tx } from '../../../store/store.ts'
 import type { AlertStatus } from '../model.ts'
 import { Silences } from '../silences/service.ts'
-import type { ToldStatus } from './model.ts'
+import type { NotifiedStatus } from './model.ts'
 
 const RECEIVERS = ['chat', 'mail', 'pager', 'spare'] as const
 type ReceiverName = (typeof RECEIVERS)[number]
@@ -116,7 +116,7 @@ interface AlertRow {
 interface ToldRow {
   readonly id: string
   readonly receiver: ReceiverName
-  readonly status: ToldStatus
+  readonly status: NotifiedStatus
   readonly weight: number
 }
 
@@ -244,7 +244,7 @@ class Run {
     const alerts = await rows<AlertRow>(
       `select id, alarm_id as name, source, status, weight from alerts where alarm_id like '${this.#prefix}%'`,
     )
-    const told = await rows<ToldRow>(`select alert_id as id, receiver, status, weight from alert_told`)
+    const notified = await rows<ToldRow>(`select alert_id as id, receiver, status, weight from alert_told`)
     const quiet = await rows<{ id: string }>(
       'select alert_id as id from alert_dampings where quiet_since is not null',
     )
@@ -253,7 +253,7 @@ class Run {
       const isSuppressed =
         isQuiet || alert.status !== 'firing' || (await this.#isSilenced(alert)) || isInhibited(alert, alerts)
       for (const receiver of RECEIVERS) {
-        const last = told.find((each) => each.id === alert.id && each.receiver === receiver)
+        const last = notified.find((each) => each.id === alert.id && each.receiver === receiver)
         const marks = this.#marksOf(receiver, alert.name)
         const what = JSON.stringify({ receiver, alert, last, marks, isQuiet, isSuppressed })
         assertRemembered(marks, last, what)
@@ -386,11 +386,11 @@ function assertRemembered(marks: readonly string[], last: ToldRow | undefined, w
   if (mark === 'CHANGES OFTEN') assert.equal(last.status, 'damped', what)
 }
 
-/** Whoever is to be told of an alert that fires knows that it does, and at least its weight. */
+/** Whoever is to be notified of an alert that fires knows that it does, and at least its weight. */
 function assertKnown(alert: AlertRow, receiver: ReceiverName, last: ToldRow | undefined, what: string): void {
   const { receivers, least } = DIRECT[alert.source as Source]
   const isDirect = (receivers as readonly string[]).includes(receiver) && Number(alert.weight) >= least
-  // An escalation tells a receiver later, which then hears of each rise.
+  // An escalation notifies a receiver later, which then hears of each rise.
   if (!isDirect && last?.status !== 'firing') return
   if (Number(alert.weight) < least) return
   assert.ok(

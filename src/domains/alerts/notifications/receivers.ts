@@ -4,7 +4,7 @@ import { declaredAlarmId, type AlertTable } from '../../../kernel/alerts.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Job } from '../../../kernel/job.ts'
-import { pageOfNamed, type Page, type PageOrder, type PageRequest } from '../../../kernel/page.ts'
+import { orderByText, pageOfNamed, type Page, type PageRequest } from '../../../kernel/page.ts'
 import { HOUR, MINUTE } from '../../../kernel/time.ts'
 import type { PlatformAlert, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type {
@@ -59,10 +59,7 @@ export const RECEIVER_ALERTS = {
   },
 } as const satisfies AlertTable
 
-export const BY_NAME: PageOrder<'name'> = {
-  name: 'name',
-  keys: [{ name: 'name', type: 'text', direction: 'asc' }],
-}
+export const BY_NAME = orderByText('name', 'name')
 
 const CHECK_EVERY_MS = MINUTE
 // docs/specification.md, Alert notifications
@@ -101,7 +98,7 @@ export class Receivers implements Notices {
           lastSuccessAt,
           lastError,
           failingSince,
-          pending: await countPendingOf(store.read, name),
+          pending: (await countPendingOf(store.read, name)) ?? 0,
         }
       }),
     )

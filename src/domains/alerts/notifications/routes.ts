@@ -1,11 +1,10 @@
 import { Type, type Static } from 'typebox'
-import type { Clock } from '../../../kernel/clock.ts'
 import { JsonText } from '../../../kernel/text.ts'
 import { SECOND, WEEKDAYS } from '../../../kernel/time.ts'
-import type { Store } from '../../../store/store.ts'
-import { encoderOf } from '../../../wire/codec.ts'
-import { encodePage, parsePage, TimedPageQuery, PageOf, PageQuery } from '../../../wire/page.ts'
-import { ok, type Route, routeOf } from '../../../wire/route.ts'
+import type { ServiceDeps } from '../../../store/store.ts'
+import { bodyWriter, encoderOf } from '../../../wire/codec.ts'
+import { encodePage, PageOf, PageQuery, parsePage, TimedPageQuery } from '../../../wire/page.ts'
+import { ok, routeOf, type Route } from '../../../wire/route.ts'
 import {
   Fields,
   IdParams,
@@ -17,7 +16,7 @@ import {
   Text,
   Timestamp,
 } from '../../../wire/schemas.ts'
-import { ALERT_ERRORS } from '../schemas.ts'
+import { ALERT_ERRORS } from '../routes.ts'
 import { ALERT_OPERATORS, ALERT_READERS, SEVERITIES, severityOf, TITLE_LENGTH, weightOf } from '../model.ts'
 import { DAMPING_OCCASIONS, FREEZE_OCCASIONS, PLAIN_OCCASIONS } from '../occasion.ts'
 import type { Alerts } from '../service.ts'
@@ -29,35 +28,26 @@ import {
   type RouteExplanation,
 } from './explain.ts'
 import { DECISION_CAUSES, OUTCOMES } from './model.ts'
-import type { Notifier } from './notifier.ts'
 import { BY_NAME, type Receivers } from './receivers.ts'
-import type { Routing } from './routing.ts'
+import type { AlertRoute, Routing } from './routing.ts'
+import { listDecisions } from './store.ts'
 
 const route = routeOf('Alerts')
 
 const { alert_not_found, receiver_not_found } = ALERT_ERRORS
 
-export interface NotificationRouteDeps {
-  readonly alerts: Pick<Alerts, 'get'>
-  readonly notifier: Pick<Notifier, 'list'>
+interface NotificationRouteDeps extends Pick<ServiceDeps, 'store' | 'clock'> {
+  readonly alerts: Alerts
   readonly receivers: Receivers
   readonly routing: Routing
-  readonly store: Store
-  readonly clock: Clock
 }
 
 /** docs/specification.md, Alert notifications */
-export function notificationRoutes({
-  alerts,
-  notifier,
-  receivers,
-  routing,
-  store,
-  clock,
-}: NotificationRouteDeps): Route[] {
+export function notificationRoutes(deps: NotificationRouteDeps): Route[] {
+  const { alerts, clock, routing, store } = deps
   return [
-    ...receiverRoutes(receivers),
-    ...routingRoutes({ routing, store, clock }),
+    ...receiverRoutes(deps.receivers),
+    ...routingRoutes(deps),
     route({
       method: 'GET',
       path: '/alerts/:id/route',
@@ -69,11 +59,7 @@ export function notificationRoutes({
       errors: { alert_not_found },
       read: async ({ params }) => {
         const alert = await alerts.get(params.id)
-        return ok(
-          new JsonText(
-            encodeAlertRoute(await explainAlert(store.read, alert, { routing, now: clock.now() })),
-          ),
-        )
+        return ok(routeText(await explainAlert(store.read, alert, routing, clock.now())))
       },
     }),
     route({
@@ -86,22 +72,18 @@ export function notificationRoutes({
       access: ALERT_READERS,
       params: IdParams,
       query: Fields(TimedPageQuery),
-      answers: { 200: { description: 'A page of decisions.', schema: DecisionPage } },
+      answers: { 200: { description: 'A page of decisions.', schema: PageOf(DecisionSchema) } },
       errors: { alert_not_found },
       read: async ({ params, query }) => {
         const page = parsePage(query)
-        const { id } = await alerts.get(params.id)
-        return ok(encodePage(await notifier.list(id, page), encodeDecision))
+        const { id: alertId } = await alerts.get(params.id)
+        return ok(encodePage(await listDecisions(store.read, { alertId }, page), encodeDecision))
       },
     }),
   ]
 }
 
-function routingRoutes({
-  routing,
-  store,
-  clock,
-}: Pick<NotificationRouteDeps, 'routing' | 'store' | 'clock'>): Route[] {
+function routingRoutes({ clock, routing, store }: NotificationRouteDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -111,7 +93,7 @@ function routingRoutes({
         'The configured routes of alerts, in the order in which they are tried; the default is the last one',
       access: ALERT_READERS,
       answers: { 200: { description: 'The routes.', schema: ConfiguredRoutes } },
-      read: () => ok(new JsonText(encodeRoutes(routing))),
+      read: () => ok(new JsonText(encodeRoutes({ routes: routing.routes.map(shownRoute) }))),
     }),
     route({
       method: 'GET',
@@ -127,7 +109,7 @@ function routingRoutes({
         const alert = { ...texts, weight: weightOf({ level: severity }), labels: null }
         const now = clock.now()
         const suppression = await readSuppression(store.read, alert, now)
-        return ok(new JsonText(encodeAlertRoute(explainReport(alert, routing, { now, ...suppression }))))
+        return ok(routeText(explainReport(alert, routing, now, suppression)))
       },
     }),
   ]
@@ -141,8 +123,8 @@ function receiverRoutes(receivers: Receivers): Route[] {
       operation: 'listReceivers',
       summary: 'List the configured receivers of notifications, and whether they work, by name',
       access: ALERT_READERS,
-      query: ReceiverQuery,
-      answers: { 200: { description: 'A page of receivers.', schema: ReceiverPage } },
+      query: Fields(PageQuery),
+      answers: { 200: { description: 'A page of receivers.', schema: PageOf(ReceiverSchema) } },
       read: async ({ query }) =>
         ok(encodePage(await receivers.list(parsePage(query, BY_NAME)), encodeReceiver)),
     }),
@@ -191,8 +173,6 @@ const DecisionSchema = Fields(
   { $id: 'AlertDecision' },
 )
 
-const DecisionPage = PageOf(DecisionSchema)
-
 const encodeDecision = encoderOf(DecisionSchema)
 
 const ReceiverName = Type.String({ description: 'The name of a receiver.', examples: ['mail'] })
@@ -211,10 +191,6 @@ const ReceiverSchema = Fields(
   },
   { $id: 'Receiver' },
 )
-
-const ReceiverQuery = Fields(PageQuery)
-
-const ReceiverPage = PageOf(ReceiverSchema)
 
 const encodeReceiver = encoderOf(ReceiverSchema)
 
@@ -247,7 +223,8 @@ const AlertRouteSchema = Fields({
   receivers: Type.Array(RoutedReceiverSchema),
 })
 
-const encodeRoutedReceiver = encoderOf(RoutedReceiverSchema)
+export const encodeAlertRoute: (explanation: RouteExplanation) => string = encoderOf(AlertRouteSchema)
+const routeText = bodyWriter(encodeAlertRoute)
 
 const NewAlertQuery = Fields({
   source: Text({ minLength: 1, maxLength: 128, examples: ['platform.backup'] }),
@@ -304,20 +281,15 @@ const RouteSchema = Fields(
 
 const ConfiguredRoutes = Fields({ routes: Type.Array(RouteSchema) })
 
-const encodeRoute = encoderOf(RouteSchema)
+const encodeRoutes = encoderOf(ConfiguredRoutes)
 
-function encodeRoutes({ routes }: Routing): string {
-  const shown = routes.map(({ matchers, minWeight, repeatEveryMs, escalate, hours, ...route }) => ({
-    ...route,
+function shownRoute({ matchers, minWeight, repeatEveryMs, escalate, hours, ...others }: AlertRoute) {
+  return {
+    ...others,
     match: matchers,
     minSeverity: minWeight === 0 ? null : severityOf(minWeight),
     repeatEverySeconds: repeatEveryMs === undefined ? null : repeatEveryMs / SECOND,
-    escalate: escalate.map(({ afterMs, ...step }) => ({ ...step, afterSeconds: afterMs / SECOND })),
+    escalate: escalate.map(({ afterMs, receivers }) => ({ afterSeconds: afterMs / SECOND, receivers })),
     hours: hours ?? null,
-  }))
-  return `{"routes":[${shown.map(encodeRoute).join(',')}]}`
-}
-
-export function encodeAlertRoute({ matched, receivers }: RouteExplanation): string {
-  return `{"matched":${JSON.stringify(matched)},"receivers":[${receivers.map(encodeRoutedReceiver).join(',')}]}`
+  }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { HOUR, MINUTE } from '../../../kernel/time.ts'
 import { dampen, UNDAMPED, type Damping } from './damping.ts'
-import { judgeEpisode, withTelling } from './episodes.ts'
+import { judgeEpisode, withStart } from './episodes.ts'
 import { explainReport } from './explain.ts'
 import {
   defaultRoute,
@@ -37,7 +37,7 @@ const routing = (...routes: AlertRoute[]): Routing => ({
 const CASES: readonly [
   what: string,
   routes: readonly AlertRoute[],
-  told: readonly string[],
+  notified: readonly string[],
   alarmId?: string,
 ][] = [
   ['without a route the default', [], ['mail']],
@@ -69,12 +69,12 @@ const CASES: readonly [
   ['of the failing default: all others', [], ['chat', 'pager'], 'receiver.failing:mail'],
 ]
 
-for (const [what, routes, told, alarmId = ALERT.alarmId] of CASES)
+for (const [what, routes, notified, alarmId = ALERT.alarmId] of CASES)
   test(`an alert goes to ${what}`, () => {
     const targets = directTargets({ ...ALERT, alarmId }, routing(...routes))
     assert.deepEqual(
       targets.map(({ receiver }) => receiver),
-      told,
+      notified,
     )
   })
 
@@ -140,9 +140,9 @@ test('an escalation and a repetition are due at their times, once each, whatever
       { afterMs: 30 * MINUTE, receivers: ['pager'] },
     ],
   })
-  const first = withTelling(undefined, { alertId: 'a', route: followed, startedAt: 0, now: 0 })
+  const first = withStart(undefined, { alertId: 'a', route: followed, startedAt: 0, now: 0 })
   const judge = (episode: typeof first, now: number, isSuppressed = false) =>
-    judgeEpisode(episode, followed, { now, isSuppressed, weight: 4 })
+    judgeEpisode(episode, followed, now, isSuppressed, 4)
   assert.deepEqual(judge(first, 14 * MINUTE).escalated, [])
   const mail = judge(first, 15 * MINUTE)
   assert.deepEqual([mail.escalated, mail.episode.dueAt], [['mail'], 30 * MINUTE])
@@ -155,22 +155,22 @@ test('an escalation and a repetition are due at their times, once each, whatever
   const again = judge(pager.episode, HOUR)
   assert.deepEqual([again.isRepeated, again.episode.dueAt], [true, 2 * HOUR])
   const later = { alertId: 'a', route: followed, startedAt: HOUR, now: HOUR }
-  assert.equal(withTelling(again.episode, later), again.episode)
+  assert.equal(withStart(again.episode, later), again.episode)
 })
 
-const NOW = { now: 0, silencedBy: undefined, inhibitedBy: undefined }
+const UNSUPPRESSED = { silencedBy: undefined, inhibitedBy: undefined }
 
 test('a report goes where its route says, and nothing is due of what is not told', () => {
   const escalate = [{ afterMs: MINUTE, receivers: ['pager'] }]
   const routes = routing(route('a', ['chat'], { minWeight: 4, escalate }))
-  assert.deepEqual(explainReport(ALERT, routes, NOW), {
+  assert.deepEqual(explainReport(ALERT, routes, 0, UNSUPPRESSED), {
     matched: ['a'],
     receivers: [
       { name: 'chat', at: 0, because: 'route' },
       { name: 'pager', at: MINUTE, because: 'escalation' },
     ],
   })
-  assert.deepEqual(explainReport({ ...ALERT, weight: 3 }, routes, NOW).receivers, [
+  assert.deepEqual(explainReport({ ...ALERT, weight: 3 }, routes, 0, UNSUPPRESSED).receivers, [
     { name: 'chat', at: null, because: 'below_level' },
   ])
   const silencedBy = { id: 's', reason: 'Maintenance' }
@@ -182,7 +182,7 @@ test('a report goes where its route says, and nothing is due of what is not told
     [3, { silencedBy }, 'below_level'],
   ] as const)
     assert.deepEqual(
-      explainReport({ ...ALERT, weight }, routes, { ...NOW, ...suppression }).receivers,
+      explainReport({ ...ALERT, weight }, routes, 0, { ...UNSUPPRESSED, ...suppression }).receivers,
       [{ name: 'chat', at: null, because }],
       because,
     )
@@ -198,19 +198,19 @@ test('no more than seven tellings within an hour, and each quiet ends with one d
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       let damping: Damping = UNDAMPED
       let now = 0
-      const told: number[] = []
+      const notified: number[] = []
       for (const { pauseMs, kind, weight } of steps) {
         now += pauseMs
         if (damping.dueAt !== null && damping.dueAt <= now) damping = UNDAMPED
-        const result = dampen(damping, { kind, weight, at: now, isTold: true })
+        const result = dampen(damping, kind, weight, now, true)
         assert.equal(result.step === 'hold', damping.quietSince !== null)
         damping = result.damping
-        if (result.step !== 'hold') told.push(now)
+        if (result.step !== 'hold') notified.push(now)
         assert.equal(damping.quietSince === null, damping.dueAt === null)
       }
       const isQuietAfter = (from: number) =>
-        told.filter((each) => each >= from && each < from + 30 * MINUTE).length
-      for (const from of told) assert.ok(isQuietAfter(from) <= 7)
+        notified.filter((each) => each >= from && each < from + 30 * MINUTE).length
+      for (const from of notified) assert.ok(isQuietAfter(from) <= 7)
     }),
   )
 })

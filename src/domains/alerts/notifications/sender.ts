@@ -1,22 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { WaitingClock } from '../../../kernel/clock.ts'
 import { newId } from '../../../kernel/ids.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import type { Metrics } from '../../../kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND, isDueAt } from '../../../kernel/time.ts'
 import { TokenBucket } from '../../../kernel/waiting.ts'
 import type { NotificationChannel, SendFault, SendOutcome } from '../../../ports/notification-channel.ts'
 import { Runner, type WorkClaim, type WorkOutcome } from '../../../store/work/runner.ts'
-import type { Store, Tx } from '../../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../../store/store.ts'
 import { queuedWork } from '../../../store/work/work-queue.ts'
 import { fittingPart, nextBundle } from './bundle.ts'
-import { afterAttempt, allowedBy, withoutRefused, type Allowed, type Health } from './health.ts'
-import { fittingMessage, messageOf, type MessageContent } from './message.ts'
-import { SUPERSEDED, type Outcome, type Waiting } from './model.ts'
+import {
+  afterAttempt,
+  allowedBy,
+  withoutRefused,
+  type AllowedMessages,
+  type ReceiverHealth,
+} from './health.ts'
+import { messageOf, shortenMessage, type MessageContent } from './message.ts'
+import { SUPERSEDED, type WaitingNotification } from './model.ts'
 import {
   claimMessage,
   createMessage,
-  dropMessage,
+  deleteMessage,
   explainFailure,
   listContained,
   listInMessages,
@@ -30,28 +34,24 @@ import {
   messageQueue,
   queueNotice,
   saveChannel,
+  type ChannelState,
   type ChannelWork,
 } from './message-store.ts'
-import { wasToldSince } from './store.ts'
+import type { Notifier } from './notifier.ts'
+import { wasNotifiedSince } from './store.ts'
 
-export interface SenderOptions {
-  readonly store: Store
+export interface SenderOptions extends ServiceDeps {
   readonly clock: WaitingClock
-  readonly logger: Logger
-  readonly metrics: Metrics
   readonly channel: NotificationChannel
   readonly channelName: string
-  /** Repeats the decision on each pending notification; returns those that are still pending, as their alerts are now. */
-  readonly judgeAgain: (tx: Tx, receiver: string, pending: readonly Waiting[]) => Promise<Waiting[]>
+  readonly notifier: Pick<Notifier, 'judgeAgain' | 'count'>
   /** Where people open the console; undefined if that is not configured. */
   readonly consoleUrl?: string | undefined
   /** Called when the receiver has failed for 15 minutes, and when it then works again. */
   readonly report?: ((tx: Tx, receiver: string, problem: string | undefined) => Promise<void>) | undefined
-  /** Counts notifications by outcome. */
-  readonly count: (receiver: string, outcome: Outcome, by: number) => void
 }
 
-/** The receiver that `alerts.robot` configures: in decisions, as a label of metrics, and as a key in the database. */
+/** The name of the receiver that `alerts.robot` configures. */
 const ROBOT = 'robot'
 /** How often the sender looks for notifications of other processes. */
 export const SEND_EVERY_MS = SECOND / 2
@@ -69,14 +69,14 @@ const NOTICE_WEIGHT = 5
 // RFC 5321, section 4.5.4.1: soon at first, as greylisting ends within minutes, then every half hour
 const LATE_PAUSE = { shortestMs: MINUTE, longestMs: 30 * MINUTE }
 
-type Sent = Extract<SendOutcome, { readonly sent: true }>
-type Failed = Extract<SendOutcome, { readonly sent: false }>
+type SentOutcome = Extract<SendOutcome, { readonly sent: true }>
+type FailedOutcome = Extract<SendOutcome, { readonly sent: false }>
 
 /** A failed attempt at a message. */
 class SendFailure extends Error {
-  readonly failed: Failed
+  readonly failed: FailedOutcome
 
-  constructor(failed: Failed) {
+  constructor(failed: FailedOutcome) {
     super(failed.reason)
     this.failed = failed
   }
@@ -98,17 +98,14 @@ interface Candidate {
  */
 export class NotificationSender {
   readonly #options: SenderOptions
-  readonly #runner: Runner<ChannelWork, Sent>
+  readonly #runner: Runner<ChannelWork, SentOutcome>
 
   constructor(options: SenderOptions) {
-    const { store, clock, logger, metrics, channelName } = options
+    const { channelName } = options
     this.#options = options
-    this.#runner = new Runner<ChannelWork, Sent>({
+    this.#runner = new Runner<ChannelWork, SentOutcome>({
+      ...options,
       name: channelName === ROBOT ? 'alert-notifications' : `alert-notifications-${channelName}`,
-      store,
-      clock,
-      logger,
-      metrics,
       everyMs: SEND_EVERY_MS,
       leaseMs: LEASE_MS,
       concurrency: 1,
@@ -137,7 +134,7 @@ export class NotificationSender {
   async #claim(tx: Tx, claim: WorkClaim): Promise<ChannelWork[]> {
     const { channel, channelName } = this.#options
     const state = await lockChannel(tx, channelName)
-    const bucket = new TokenBucket(channel.rate, () => claim.now, state.rate)
+    const bucket = new TokenBucket(channel.rate, () => claim.now, state.rate ?? undefined)
     const allowed = allowedBy(state.health, claim.now, RETRY)
     const tokens = bucket.available()
     const { rate } = state
@@ -160,7 +157,7 @@ export class NotificationSender {
   /** The messages and notifications that can be sent, in the order in which they are tried. */
   async #candidates(
     tx: Tx,
-    { claim, unsent, tokens, allowed, health }: Chances,
+    { claim, unsent, tokens, allowed, health }: AttemptInput,
   ): Promise<readonly Candidate[]> {
     const { channelName } = this.#options
     const waiting = await listWaiting(tx, channelName, claim.now)
@@ -201,16 +198,16 @@ export class NotificationSender {
   /** The message without what is not to be sent any more; undefined if nothing is left of it. */
   async #repeat(tx: Tx, message: ChannelWork, claim: WorkClaim): Promise<ChannelWork | undefined> {
     if (isLate(message) && (await this.#isReplaced(tx, message))) {
-      await dropMessage(tx, message.id)
+      await deleteMessage(tx, message.id)
       return undefined
     }
-    // The channel may have got it. People who have got it must be told of the end of its alerts, too.
+    // The channel may have got it. People who have got it must be notified of the end of its alerts, too.
     if (message.isNotice || message.leaseHolder !== null || message.isUncertain)
       return claimMessage(tx, message, claim)
     const contained = await listContained(tx, message.id)
     const due = await this.#stillDue(tx, contained, contained)
     if (due.length === 0) {
-      await dropMessage(tx, message.id)
+      await deleteMessage(tx, message.id)
       return undefined
     }
     const rewritten = { ...message, ...this.#contentOf(message.id, due) }
@@ -218,18 +215,18 @@ export class NotificationSender {
     return claimMessage(tx, rewritten, claim)
   }
 
-  /** Whether the receiver was told anew of all alerts of a message since most of its recipients have got it. */
+  /** Whether the receiver was notified anew of all alerts of a message since most of its recipients have got it. */
   async #isReplaced(tx: Tx, { details, queuedAt }: ChannelWork): Promise<boolean> {
     const alertIds = details?.about?.alertIds ?? []
-    return alertIds.length > 0 && wasToldSince(tx, this.#options.channelName, alertIds, queuedAt)
+    return alertIds.length > 0 && wasNotifiedSince(tx, this.#options.channelName, alertIds, queuedAt)
   }
 
   /** Bundles notifications into a message, which the holder of the claim has claimed already. */
   async #create(
     tx: Tx,
     { now, holder, until }: WorkClaim,
-    bundle: readonly Waiting[],
-    waiting: readonly Waiting[],
+    bundle: readonly WaitingNotification[],
+    waiting: readonly WaitingNotification[],
   ): Promise<ChannelWork | undefined> {
     const due = await this.#stillDue(tx, bundle, waiting)
     if (due.length === 0) return undefined
@@ -249,15 +246,15 @@ export class NotificationSender {
    */
   async #stillDue(
     tx: Tx,
-    notifications: readonly Waiting[],
-    waiting: readonly Waiting[],
-  ): Promise<readonly Waiting[]> {
+    notifications: readonly WaitingNotification[],
+    waiting: readonly WaitingNotification[],
+  ): Promise<readonly WaitingNotification[]> {
     if (notifications.length === 0) return []
     const alerts = new Set(notifications.map(({ alertId }) => alertId))
     const judged = waiting.filter(({ alertId }) => alerts.has(alertId))
-    const due = new Map(
-      (await this.#options.judgeAgain(tx, this.#options.channelName, judged)).map((each) => [each.id, each]),
-    )
+    const { channel, channelName, notifier } = this.#options
+    const stillDue = await notifier.judgeAgain(tx, channelName, judged, channel.needs === 'alerts')
+    const due = new Map(stillDue.map((each) => [each.id, each]))
     const kept = notifications.map(({ id }) => due.get(id)).filter((each) => each !== undefined)
     // The next message need not wait for the next look.
     if (kept.length === 0) tx.afterCommit(() => this.wake())
@@ -269,27 +266,28 @@ export class NotificationSender {
     const { channel, consoleUrl } = this.#options
     const hasAbout = channel.needs !== undefined
     return {
-      render: (notifications: readonly Waiting[]) => messageOf(notifications, { consoleUrl, hasAbout }),
+      render: (notifications: readonly WaitingNotification[]) =>
+        messageOf(notifications, { consoleUrl, hasAbout }),
       fits: (message: MessageContent) => channel.fits({ ...message, key }),
     }
   }
 
-  #contentOf(key: string, notifications: readonly Waiting[]) {
+  #contentOf(key: string, notifications: readonly WaitingNotification[]) {
     const { render, fits } = this.#form(key)
-    const { title, text, level, ...others } = fittingMessage(notifications, render, fits)
+    const { title, text, level, ...others } = shortenMessage(render(notifications), fits)
     return { title, text, level, details: Object.keys(others).length > 0 ? others : null }
   }
 
   #newMessage(
     id: string,
-    notifications: readonly Waiting[],
+    notifications: readonly WaitingNotification[],
     work: Pick<ChannelWork, 'dueAt' | 'leaseHolder' | 'attempts' | 'queuedAt' | 'trace'>,
   ): ChannelWork {
     const { channelName: channel } = this.#options
     return { id, channel, ...this.#contentOf(id, notifications), ...NO_FAILURES, ...work }
   }
 
-  async #send(message: ChannelWork, signal: AbortSignal): Promise<Sent> {
+  async #send(message: ChannelWork, signal: AbortSignal): Promise<SentOutcome> {
     const { id: key, title, text, level, details } = message
     const { channel, channelName, logger } = this.#options
     const outcome = await channel.send({ title, text, level, key, ...details }, signal)
@@ -300,7 +298,12 @@ export class NotificationSender {
     return outcome
   }
 
-  async #settle(tx: Tx, message: ChannelWork, holder: string, outcome: WorkOutcome<Sent>): Promise<boolean> {
+  async #settle(
+    tx: Tx,
+    message: ChannelWork,
+    holder: string,
+    outcome: WorkOutcome<SentOutcome>,
+  ): Promise<boolean> {
     const at = 'at' in outcome ? outcome.at : null
     const dueAt = at !== null && isLate(message) ? at + latePause(at - message.queuedAt) : at
     if (!(await messageQueue.release(tx, message, { holder, dueAt }))) return false
@@ -309,15 +312,15 @@ export class NotificationSender {
     return true
   }
 
-  async #markSent(tx: Tx, message: ChannelWork, { warning, missed }: Sent): Promise<void> {
-    const { channelName, clock, count, report } = this.#options
+  async #markSent(tx: Tx, message: ChannelWork, { warning, missed }: SentOutcome): Promise<void> {
+    const { channelName, clock, notifier, report } = this.#options
     const at = clock.now()
-    const sent = await recordSent(tx, message.id, { receiver: channelName, at, warning })
+    const sent = await recordSent(tx, message.id, channelName, at, warning)
     await recordSuccess(tx, channelName, { at, report })
     if (warning !== undefined)
       await recordAttempt(tx, channelName, { lastError: warning.slice(0, REASON_CHARACTERS) })
     if (missed) await queueNotice(tx, lateMessage(message, missed, at))
-    tx.afterCommit(() => count(channelName, sent.outcome, sent.count))
+    tx.afterCommit(() => notifier.count(channelName, sent.outcome, sent.count))
   }
 
   async #markFailure(
@@ -327,13 +330,13 @@ export class NotificationSender {
   ): Promise<void> {
     const failed = error instanceof SendFailure ? error.failed : undefined
     if (failed?.fault === 'recipients' && status !== 'interrupted')
-      return this.#markLate(tx, message, { failed, isOver: status === 'failed' || !failed.retryable })
+      return this.#markLate(tx, message, failed, status === 'failed' || !failed.retryable)
     const fault = failed && status !== 'interrupted' ? await this.#judge(tx, message, failed) : undefined
     if (failed) await this.#explain(tx, message, failed, fault)
     if (status === 'failed') {
       // The next attempt would come after the end of the 24 hours.
       const before = this.#options.clock.now() - RETRY.giveUpAfterMs + RETRY.maximumMs
-      await this.#fail(tx, message, { before, why: 'Given up after 24 hours.' })
+      await this.#fail(tx, message, before, 'Given up after 24 hours.')
     } else if (fault === 'message') await this.#refuse(tx, message)
   }
 
@@ -341,7 +344,8 @@ export class NotificationSender {
   async #markLate(
     tx: Tx,
     { id, details }: ChannelWork,
-    { failed, isOver }: { readonly failed: Failed; readonly isOver: boolean },
+    failed: FailedOutcome,
+    isOver: boolean,
   ): Promise<void> {
     const { channelName, logger } = this.#options
     const recipients = (details?.recipients ?? []).join(', ')
@@ -349,7 +353,7 @@ export class NotificationSender {
     await lockChannel(tx, channelName)
     await recordAttempt(tx, channelName, { lastError: problem.slice(0, REASON_CHARACTERS) })
     if (!isOver) return
-    await dropMessage(tx, id)
+    await deleteMessage(tx, id)
     const fields = { receiver: channelName, message_id: id, problem }
     tx.afterCommit(() => logger.warn(fields, 'a message has not reached everybody'))
   }
@@ -357,7 +361,7 @@ export class NotificationSender {
   async #explain(
     tx: Tx,
     { id, attempts, refusals }: ChannelWork,
-    failed: Failed,
+    failed: FailedOutcome,
     fault: SendFault | undefined,
   ): Promise<void> {
     const reason = `Attempt ${attempts} has failed: ${failed.reason}`.slice(0, REASON_CHARACTERS)
@@ -370,28 +374,26 @@ export class NotificationSender {
   async #judge(
     tx: Tx,
     { id: messageId }: ChannelWork,
-    { fault, pauseMs, reason }: Failed,
+    { fault, pauseMs, reason }: FailedOutcome,
   ): Promise<SendFault> {
     const { channel, channelName, clock } = this.#options
     const now = clock.now()
     const state = await lockChannel(tx, channelName)
-    const bucket = new TokenBucket(channel.rate, () => now, state.rate)
+    const bucket = new TokenBucket(channel.rate, () => now, state.rate ?? undefined)
     if (pauseMs !== undefined) bucket.pause(pauseMs)
     const judged = afterAttempt(state.health, { messageId, fault }, { now, pauses: RETRY })
     await saveChannel(tx, channelName, { rate: bucket.state, health: judged.health })
-    await this.#recordFailure(tx, state, { now, isFailing: judged.fault === 'receiver', reason })
+    await this.#recordFailure(tx, state, now, judged.fault === 'receiver', reason)
     return judged.fault
   }
 
   /** A receiver that has failed for a while is reported once. */
   async #recordFailure(
     tx: Tx,
-    { failingSince, isReported }: Awaited<ReturnType<typeof lockChannel>>,
-    {
-      now,
-      isFailing,
-      reason,
-    }: { readonly now: number; readonly isFailing: boolean; readonly reason: string },
+    { failingSince, isReported }: ChannelState,
+    now: number,
+    isFailing: boolean,
+    reason: string,
   ): Promise<void> {
     const { channelName, report } = this.#options
     const lastError = reason.slice(0, REASON_CHARACTERS)
@@ -408,13 +410,13 @@ export class NotificationSender {
     if (contained.length > 1) return this.#split(tx, message, contained)
     if (message.refusals + 1 < MAX_REFUSALS) return
     const why = `Set aside after ${MAX_REFUSALS} refusals.`
-    await this.#fail(tx, message, { before: Number.MAX_SAFE_INTEGER, why })
+    await this.#fail(tx, message, Number.MAX_SAFE_INTEGER, why)
     const { channelName } = this.#options
     const state = await lockChannel(tx, channelName)
     await saveChannel(tx, channelName, { ...state, health: withoutRefused(state.health, message.id) })
   }
 
-  async #split(tx: Tx, message: ChannelWork, contained: readonly Waiting[]): Promise<void> {
+  async #split(tx: Tx, message: ChannelWork, contained: readonly WaitingNotification[]): Promise<void> {
     const middle = Math.ceil(contained.length / 2)
     const work = {
       ...queuedWork(this.#options.clock.now()),
@@ -425,17 +427,13 @@ export class NotificationSender {
       const id = newId()
       await createMessage(tx, this.#newMessage(id, part, work), part)
     }
-    await dropMessage(tx, message.id)
+    await deleteMessage(tx, message.id)
   }
 
-  async #fail(
-    tx: Tx,
-    { id }: ChannelWork,
-    end: { readonly before: number; readonly why: string },
-  ): Promise<void> {
-    const { channelName, count } = this.#options
-    const failed = await markFailed(tx, id, end)
-    tx.afterCommit(() => count(channelName, 'failed', failed))
+  async #fail(tx: Tx, { id }: ChannelWork, before: number, why: string): Promise<void> {
+    const { channelName, notifier } = this.#options
+    const failed = await markFailed(tx, id, before, why)
+    tx.afterCommit(() => notifier.count(channelName, 'failed', failed))
   }
 }
 
@@ -446,7 +444,7 @@ export async function recordSuccess(
   { at, report }: { readonly at: number; readonly report: SenderOptions['report'] },
 ): Promise<void> {
   const state = await lockChannel(tx, receiver)
-  if (state.health) await saveChannel(tx, receiver, { ...state, health: undefined })
+  if (state.health) await saveChannel(tx, receiver, { ...state, health: null })
   await recordAttempt(tx, receiver, { lastSuccessAt: at, failingSince: null, isReported: false })
   if (state.isReported) await report?.(tx, receiver, undefined)
 }
@@ -478,12 +476,12 @@ function latePause(waitedMs: number): number {
 export const NO_FAILURES = { isNotice: false, isRefused: false, refusals: 0, isUncertain: false } as const
 
 /** The input for the choice of the next attempt. */
-interface Chances {
+interface AttemptInput {
   readonly claim: WorkClaim
   readonly unsent: readonly ChannelWork[]
   readonly tokens: number
-  readonly allowed: Allowed
-  readonly health: Health | undefined
+  readonly allowed: AllowedMessages
+  readonly health: ReceiverHealth | null
 }
 
 const mostSevereFirst = (one: Candidate, other: Candidate) =>

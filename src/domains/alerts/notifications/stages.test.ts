@@ -2,26 +2,25 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decide, STAGES, type Facts } from './stages.ts'
 import type { AlertWeight } from '../model.ts'
-import type { Outcome, Told, ToldStatus } from './model.ts'
+import type { Outcome, NotifiedState, NotifiedStatus } from './model.ts'
 
 const FIRING: Facts = {
   occasion: 'raised',
   alert: { weight: 5, status: 'firing' },
   textHash: 'texts',
-  isEnabled: true,
-  minWeight: 3,
+  route: { name: 'default', minWeight: 3 },
   silencedBy: undefined,
   inhibitedBy: undefined,
-  told: undefined,
+  notified: undefined,
   heldBack: undefined,
 }
 const SILENCE = { id: 's-1', reason: 'maintenance' }
 const INHIBITOR = { id: 'a-1', alarmId: 'backup.failed.critical' }
 const RECOVERED = { occasion: 'recovered', alert: { weight: 0, status: 'recovered' } } as const
 const UNFROZEN = { occasion: 'unfrozen', alert: { weight: 0, status: 'recovered' } } as const
-/** The receiver was told that the alert fires with that weight, or ended. */
-const told = (weight: AlertWeight, status: ToldStatus = weight === 0 ? 'recovered' : 'firing') => ({
-  told: { weight, status, textHash: 'texts' } as Told,
+/** The receiver was notified that the alert fires with that weight, or ended. */
+const notified = (weight: AlertWeight, status: NotifiedStatus = weight === 0 ? 'recovered' : 'firing') => ({
+  notified: { weight, status, textHash: 'texts' } as NotifiedState,
 })
 const heldBack = (outcome: Outcome, reason: string | null = null) => ({
   heldBack: { outcome, reason, cause: null },
@@ -32,25 +31,19 @@ type Case = readonly [what: string, facts: Partial<Facts>, outcome: Outcome | 'n
 const CASES: readonly Case[] = [
   ['a new alert is pushed', {}, 'pending'],
   ['one with the least severity is pushed', { alert: { weight: 3, status: 'firing' } }, 'pending'],
-  ['a rise of a pushed alert is pushed', { occasion: 'risen', ...told(4) }, 'pending'],
-  ['an alert that needs a person is pushed again', { occasion: 'repeated', ...told(4) }, 'pending'],
+  ['a rise of a pushed alert is pushed', { occasion: 'risen', ...notified(4) }, 'pending'],
+  ['an alert that needs a person is pushed again', { occasion: 'repeated', ...notified(4) }, 'pending'],
   [
     'no repetition of a silenced alert is pushed',
-    { occasion: 'repeated', ...told(4), silencedBy: SILENCE },
+    { occasion: 'repeated', ...notified(4), silencedBy: SILENCE },
     'silenced',
   ],
   [
     'no repetition of an inhibited alert is pushed',
-    { occasion: 'repeated', ...told(4), inhibitedBy: INHIBITOR },
+    { occasion: 'repeated', ...notified(4), inhibitedBy: INHIBITOR },
     'inhibited',
   ],
-  ['a lapsed acknowledgement is pushed', { occasion: 'acknowledgement_lapsed', ...told(4) }, 'pending'],
-  [
-    'nothing is pushed without a robot, whatever else holds',
-    { isEnabled: false, silencedBy: SILENCE, inhibitedBy: INHIBITOR },
-    'disabled',
-    /alerts\.robot\.url/,
-  ],
+  ['a lapsed acknowledgement is pushed', { occasion: 'acknowledgement_lapsed', ...notified(4) }, 'pending'],
   [
     'an alert below the severity is not pushed',
     { alert: { weight: 2, status: 'firing' } },
@@ -84,15 +77,19 @@ const CASES: readonly Case[] = [
   ['the message that says that it is quiet is pushed', { occasion: 'damped', isQuiet: true }, 'pending'],
   [
     'the digest is pushed to those who know that it was quiet, also when the alert has recovered',
-    { ...RECOVERED, occasion: 'undamped', ...told(4, 'damped') },
+    { ...RECOVERED, occasion: 'undamped', ...notified(4, 'damped') },
     'pending',
   ],
-  ['an escalation is no news for those who know the alert', { occasion: 'escalated', ...told(5) }, 'none'],
+  [
+    'an escalation is no news for those who know the alert',
+    { occasion: 'escalated', ...notified(5) },
+    'none',
+  ],
   ['an escalation is pushed to others', { occasion: 'escalated' }, 'pending'],
   ['a frozen alert is not pushed', { alert: { weight: 6, status: 'frozen' } }, 'frozen'],
   [
     'the recovery of a frozen alert is not pushed',
-    { occasion: 'recovered', alert: { weight: 0, status: 'frozen' }, ...told(4) },
+    { occasion: 'recovered', alert: { weight: 0, status: 'frozen' }, ...notified(4) },
     'frozen',
   ],
   ['the freeze itself is pushed', { occasion: 'frozen', alert: { weight: 0, status: 'frozen' } }, 'pending'],
@@ -101,10 +98,10 @@ const CASES: readonly Case[] = [
     { occasion: 'unfrozen', ...heldBack('silenced', 'Silenced by s-1: maintenance') },
     'pending',
   ],
-  ['its end with a recovery is pushed if anything was pushed', { ...UNFROZEN, ...told(4) }, 'pending'],
+  ['its end with a recovery is pushed if anything was pushed', { ...UNFROZEN, ...notified(4) }, 'pending'],
   [
     'its end with a recovery is pushed even if the alert is silenced and inhibited by then',
-    { ...UNFROZEN, ...told(4), silencedBy: SILENCE, inhibitedBy: INHIBITOR },
+    { ...UNFROZEN, ...notified(4), silencedBy: SILENCE, inhibitedBy: INHIBITOR },
     'pending',
   ],
   [
@@ -115,7 +112,7 @@ const CASES: readonly Case[] = [
   ],
   [
     'its end while the alert fires is not pushed if a silence matches',
-    { occasion: 'unfrozen', ...told(4), silencedBy: SILENCE },
+    { occasion: 'unfrozen', ...notified(4), silencedBy: SILENCE },
     'silenced',
   ],
   [
@@ -123,17 +120,17 @@ const CASES: readonly Case[] = [
     { occasion: 'frozen', alert: { weight: 6, status: 'frozen' }, silencedBy: SILENCE },
     'silenced',
   ],
-  ['the recovery of a sent alert is pushed', { ...RECOVERED, ...told(4) }, 'pending'],
-  ['the recovery of a bundled alert is pushed', { ...RECOVERED, ...told(4) }, 'pending'],
-  ['the recovery of a pending alert is pushed', { ...RECOVERED, ...told(4) }, 'pending'],
+  ['the recovery of a sent alert is pushed', { ...RECOVERED, ...notified(4) }, 'pending'],
+  ['the recovery of a bundled alert is pushed', { ...RECOVERED, ...notified(4) }, 'pending'],
+  ['the recovery of a pending alert is pushed', { ...RECOVERED, ...notified(4) }, 'pending'],
   [
     'the recovery of an alert that was pushed before its silence is pushed',
-    { ...RECOVERED, ...told(4), silencedBy: SILENCE },
+    { ...RECOVERED, ...notified(4), silencedBy: SILENCE },
     'pending',
   ],
   [
     'the recovery of an alert that was pushed before its inhibition is pushed',
-    { ...RECOVERED, ...told(4), inhibitedBy: INHIBITOR },
+    { ...RECOVERED, ...notified(4), inhibitedBy: INHIBITOR },
     'pending',
   ],
   [
@@ -170,59 +167,59 @@ const CASES: readonly Case[] = [
   ],
   [
     'the end of a silence is no occasion for an alert that is as it was told',
-    { occasion: 'silence_ended', ...told(5) },
+    { occasion: 'silence_ended', ...notified(5) },
     'none',
   ],
-  ['the end of a silence does not push a fall', { occasion: 'silence_ended', ...told(6) }, 'none'],
+  ['the end of a silence does not push a fall', { occasion: 'silence_ended', ...notified(6) }, 'none'],
   [
     'the end of a silence pushes a rise over what was told',
-    { occasion: 'silence_ended', ...told(4) },
+    { occasion: 'silence_ended', ...notified(4) },
     'pending',
   ],
   [
     'the end of a silence pushes an alert that fires again after an end that was told',
-    { occasion: 'silence_ended', ...told(0) },
+    { occasion: 'silence_ended', ...notified(0) },
     'pending',
   ],
   [
     'the end of an inhibition pushes an alert whose freeze was told last',
-    { occasion: 'inhibition_ended', ...told(6, 'frozen') },
+    { occasion: 'inhibition_ended', ...notified(6, 'frozen') },
     'pending',
   ],
   [
     'the end of a silence pushes texts that differ from those that were told, even after a fall',
-    { occasion: 'silence_ended', ...told(6), textHash: 'others' },
+    { occasion: 'silence_ended', ...notified(6), textHash: 'others' },
     'pending',
   ],
   [
     'the end of an inhibition pushes texts that differ from those that were told',
-    { occasion: 'inhibition_ended', ...told(5), textHash: 'others' },
+    { occasion: 'inhibition_ended', ...notified(5), textHash: 'others' },
     'pending',
   ],
   [
     'what an older program has told counts as told with these texts',
-    { occasion: 'silence_ended', told: { weight: 5, status: 'firing', textHash: null } },
+    { occasion: 'silence_ended', notified: { weight: 5, status: 'firing', textHash: null } },
     'none',
   ],
   [
     'other texts alone are not pushed when nothing has ended',
-    { occasion: 'risen', ...told(5), textHash: 'others' },
+    { occasion: 'risen', ...notified(5), textHash: 'others' },
     'none',
   ],
-  ['a rise back to what was told is not pushed', { occasion: 'risen', ...told(5) }, 'none'],
+  ['a rise back to what was told is not pushed', { occasion: 'risen', ...notified(5) }, 'none'],
   [
     'an alert that fires again before its end was told is not pushed',
-    { occasion: 'raised', ...told(5) },
+    { occasion: 'raised', ...notified(5) },
     'none',
   ],
   [
     'the end of an acknowledgement is pushed even if nothing differs',
-    { occasion: 'acknowledgement_lapsed', ...told(6) },
+    { occasion: 'acknowledgement_lapsed', ...notified(6) },
     'pending',
   ],
   [
     'the recovery of an alert whose end was told is not pushed again',
-    { ...RECOVERED, ...told(0), ...heldBack('silenced') },
+    { ...RECOVERED, ...notified(0), ...heldBack('silenced') },
     'silenced',
   ],
   [

@@ -1,5 +1,6 @@
-import { severityOf, type Alert, type AlertWeight } from '../model.ts'
-import type { Decision, DecisionCause, OccasionKind, Told } from './model.ts'
+import { severityOf, type Alert } from '../model.ts'
+import type { Decision, DecisionCause, OccasionKind, NotifiedState } from './model.ts'
+import type { AlertRoute } from './routing.ts'
 
 /** A silence that matches the alert. */
 export interface SilencedBy {
@@ -20,18 +21,14 @@ export interface Facts {
   readonly alert: Pick<Alert, 'weight' | 'status'>
   /** The hash of the present texts of the alert. */
   readonly textHash: string
-  /** Whether there is a channel. */
-  readonly isEnabled: boolean
-  /** Below this weight an alert is not pushed. */
-  readonly minWeight: AlertWeight
-  /** The setting or route that sets `minWeight`. */
-  readonly minWeightOf?: string
-  /** Whether the alert is quiet, because it was told too often. */
+  /** The route by whose rules the receiver is notified. */
+  readonly route: Pick<AlertRoute, 'name' | 'minWeight'>
+  /** Whether the alert is quiet, because people were notified of it too often. */
   readonly isQuiet?: boolean
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
   /** The last notification of the receiver, sent or being sent; undefined without one. */
-  readonly told: Told | undefined
+  readonly notified: NotifiedState | undefined
   /** The last decision against a notification of the receiver. */
   readonly heldBack: Decision | undefined
 }
@@ -58,35 +55,36 @@ export function isOfFreeze(occasion: OccasionKind): boolean {
 /**
  * A lower weight is no reason for a notification. An alert that fires after an end or a freeze that was notified always is.
  */
-const isWorse = ({ alert, told }: Facts) =>
-  alert.weight > 0 && (told === undefined || told.status !== 'firing' || alert.weight > told.weight)
+const isWorse = ({ alert, notified }: Facts) =>
+  alert.weight > 0 &&
+  (notified === undefined || notified.status !== 'firing' || alert.weight > notified.weight)
 
 /** Whether the alert is worse, or its texts differ: texts change during a suppression without a notification. */
 const isOther = (facts: Facts) => isWorse(facts) || hasOtherTexts(facts)
 
-const hasOtherTexts = ({ alert, textHash, told }: Facts) =>
-  alert.weight > 0 && typeof told?.textHash === 'string' && told.textHash !== textHash
+const hasOtherTexts = ({ alert, textHash, notified }: Facts) =>
+  alert.weight > 0 && typeof notified?.textHash === 'string' && notified.textHash !== textHash
 
 const always = () => true
 
 /** Whether the alert has recovered, and the receiver knows that it fires. */
-const isOverFor = ({ alert, told }: Facts) => alert.weight === 0 && told?.status === 'firing'
+const isOverFor = ({ alert, notified }: Facts) => alert.weight === 0 && notified?.status === 'firing'
 
-/** Whether the alert is, at each occasion, worse than or other than what the receiver was told last. */
+/** Whether the alert is, at each occasion, worse than or other than the state that the receiver knows. */
 const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
   raised: isWorse,
   risen: isWorse,
   silence_ended: isOther,
   inhibition_ended: isOther,
-  // People have waited for it: it is told even if nothing differs.
+  // People have waited for it: they are notified even if nothing differs.
   acknowledgement_lapsed: always,
   // The alert needs a person, who may have forgotten it.
   repeated: always,
-  // Those who know it already are not told again.
+  // Those who know it already are not notified again.
   escalated: isWorse,
   // The notification says how often the alert has changed.
   damped: always,
-  undamped: (facts) => facts.told?.status === 'damped' || isWorse(facts) || isOverFor(facts),
+  undamped: (facts) => facts.notified?.status === 'damped' || isWorse(facts) || isOverFor(facts),
   // The notification says how often the alert has swung.
   frozen: always,
   unfrozen: always,
@@ -100,23 +98,15 @@ const heldBackBy = (
   values: DecisionCause['values'] = {},
 ): Decision => ({ outcome: code, reason, cause: { code, values } })
 
-const disabled: Stage = ({ isEnabled }) =>
-  isEnabled
-    ? undefined
-    : {
-        outcome: 'disabled',
-        reason: 'No robot is configured (alerts.robot.url).',
-        cause: { code: 'no_robot', values: {} },
-      }
-
-/** Whether the notification tells that the alert is over: it has recovered, or has recovered by the end of its freeze. */
+/** Whether the notification says that the alert is over: it has recovered, or has recovered by the end of its freeze. */
 const isOver = ({ occasion, alert }: Facts) =>
   occasion === 'recovered' || ((occasion === 'unfrozen' || occasion === 'undamped') && alert.weight === 0)
 
 /** The end of an alert that was never pushed has the outcome for which the alert was not pushed. */
 const neverPushed: Stage = (facts) => {
-  const { alert, told, heldBack } = facts
-  if (!isOver(facts) || alert.status === 'frozen' || (told && told.status !== 'recovered')) return undefined
+  const { alert, notified, heldBack } = facts
+  if (!isOver(facts) || alert.status === 'frozen' || (notified && notified.status !== 'recovered'))
+    return undefined
   const { outcome = 'disabled', reason = null, cause = null } = heldBack ?? {}
   return {
     outcome,
@@ -125,41 +115,33 @@ const neverPushed: Stage = (facts) => {
   }
 }
 
-const belowLevel: Stage = ({
-  occasion,
-  alert,
-  minWeight,
-  minWeightOf = 'alerts.robot.min_severity',
-  told,
-}) => {
+const belowLevel: Stage = ({ occasion, alert, route, notified }) => {
   const isExempt =
-    occasion === 'recovered' || OF_FREEZE.has(occasion) || (OF_DAMPING.has(occasion) && told !== undefined)
-  if (isExempt || alert.weight >= minWeight) return undefined
-  const [severity, least] = [severityOf(alert.weight), severityOf(minWeight)]
-  return heldBackBy('below_level', `${severity} is below ${least} (${minWeightOf}).`, {
-    severity,
-    least,
-  })
+    occasion === 'recovered' ||
+    OF_FREEZE.has(occasion) ||
+    (OF_DAMPING.has(occasion) && notified !== undefined)
+  if (isExempt || alert.weight >= route.minWeight) return undefined
+  const [severity, least] = [severityOf(alert.weight), severityOf(route.minWeight)]
+  const setting =
+    route.name === 'default' ? 'alerts.robot.min_severity' : `min_severity of the route ${route.name}`
+  return heldBackBy('below_level', `${severity} is below ${least} (${setting}).`, { severity, least })
 }
 
 const inhibited: Stage = (facts) => {
   const { inhibitedBy } = facts
-  return isOver(facts) || !inhibitedBy
-    ? undefined
-    : heldBackBy('inhibited', `Inhibited by the alert ${inhibitedBy.id} (${inhibitedBy.alarmId}).`, {
-        alert: inhibitedBy.id,
-        alarm_id: inhibitedBy.alarmId,
-      })
+  if (isOver(facts) || !inhibitedBy) return undefined
+  const { id, alarmId } = inhibitedBy
+  return heldBackBy('inhibited', `Inhibited by the alert ${id} (${alarmId}).`, {
+    alert: id,
+    alarm_id: alarmId,
+  })
 }
 
 const silenced: Stage = (facts) => {
   const { silencedBy } = facts
-  return isOver(facts) || !silencedBy
-    ? undefined
-    : heldBackBy('silenced', `Silenced by ${silencedBy.id}: ${silencedBy.reason}`, {
-        silence: silencedBy.id,
-        reason: silencedBy.reason,
-      })
+  if (isOver(facts) || !silencedBy) return undefined
+  const { id, reason } = silencedBy
+  return heldBackBy('silenced', `Silenced by ${id}: ${reason}`, { silence: id, reason })
 }
 
 const acknowledged: Stage = (facts) =>
@@ -185,7 +167,6 @@ const damped: Stage = ({ occasion, alert, isQuiet }) =>
 
 /** The stages in the order in which a notification passes them; the first one that suppresses it decides. */
 export const STAGES: readonly Stage[] = [
-  disabled,
   neverPushed,
   belowLevel,
   inhibited,
@@ -196,8 +177,8 @@ export const STAGES: readonly Stage[] = [
 ]
 
 /**
- * The decision on what a receiver is told: `pending` if it is to be told, another outcome with the reason why not,
- * undefined if the alert is as it was told.
+ * The decision on a notification of a receiver: `pending` if it is to be sent, another outcome with the reason why not,
+ * undefined if the receiver knows the alert as it is.
  */
 export function decide(facts: Facts): Decision | undefined {
   if (!IS_NEWS[facts.occasion](facts)) return undefined

@@ -1,63 +1,39 @@
-import { sql, type ExpressionBuilder } from 'kysely'
-import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
-import type { NewRowOf, RowOf, TableOf } from '../../../store/columns.ts'
-import type { Queries, Tx } from '../../../store/store.ts'
+import { sql } from 'kysely'
+import type { NewRowOf, RowOf } from '../../../store/columns.ts'
+import type { Queries } from '../../../store/store.ts'
+import type { AlertWeight } from '../model.ts'
 import type { Damping } from './damping.ts'
 import {
-  toldBy,
+  notifiedStateOf,
   type Decision,
-  type NotificationDecision,
   type OccasionKind,
   type Outcome,
-  type Told,
-  type Waiting,
+  type NotifiedState,
+  type WaitingNotification,
 } from './model.ts'
 import {
   dampings,
-  db,
   episodes,
   notifications,
+  notifiedStates,
+  changeRows,
+  db,
   pages,
-  told,
   readRow,
   readRows,
-  changeRows,
 } from './tables.ts'
 
-type NewNotification = NewRowOf<typeof notifications>
-
-/** What people know of an alert that they have acknowledged. */
-type Known = Pick<NewRowOf<typeof told>, 'alertId' | 'weight'> & { readonly textHash: string }
-
 /** The outcomes of a notification that was sent, or will be. */
-const TOLD_LITERALS = (['pending', 'sent', 'bundled'] as const).map((outcome) => sql.lit(outcome))
+const NOTIFIED_LITERALS = (['pending', 'sent', 'bundled'] as const).map((outcome) => sql.lit(outcome))
 
-const DECISION = notifications.pick('id', 'at', 'occasion', 'channel', 'outcome', 'reason', 'cause')
-
-const latestSeq = (
-  row: ExpressionBuilder<{ alert_notifications: TableOf<typeof notifications> }, 'alert_notifications'>,
-) => row.fn.coalesce(row.fn.max<number>('seq'), sql<number>`0`).as('seq')
-
-const toldOf = readRows((on, alertId: string) =>
+const listNotifiedRows = readRows((on, alertId: string) =>
   on
     .selectFrom('alert_told')
-    .select(told.pick('receiver', 'weight', 'status', 'textHash', 'at'))
+    .select(notifiedStates.pick('receiver', 'weight', 'status', 'textHash', 'at'))
     .where('alert_id', '=', alertId),
 )
 
-const lower = changeRows((on, known: Known) =>
-  on
-    .updateTable('alert_told')
-    .set({ weight: known.weight })
-    .where('alert_id', '=', known.alertId)
-    .where('weight', '>', known.weight),
-)
-
-const setTexts = changeRows((on, known: Known) =>
-  on.updateTable('alert_told').set({ text_hash: known.textHash }).where('alert_id', '=', known.alertId),
-)
-
-const pendingOf = readRows((on, alertId: string) =>
+const listPendingRows = readRows((on, alertId: string) =>
   on
     .selectFrom('alert_notifications as n')
     .leftJoin('alert_messages as m', 'm.id', 'n.message_id')
@@ -82,119 +58,36 @@ const pendingOf = readRows((on, alertId: string) =>
     .orderBy('n.seq'),
 )
 
-const refresh = changeRows((on, change: Pick<NewNotification, 'id' | 'weight' | 'source' | 'content'>) =>
-  on
-    .updateTable('alert_notifications')
-    .set(notifications.set(change, 'weight', 'source', 'content'))
-    .where('id', '=', change.id)
-    .where('outcome', '=', sql.lit('pending')),
-)
-
-const setWait = changeRows((on, change: Decision & { id: string; at: number; dueAt: number }) =>
-  on
-    .updateTable('alert_notifications')
-    .set(notifications.set(change, 'at', 'dueAt', 'outcome', 'reason', 'cause'))
-    .where('id', '=', change.id),
-)
-
-const sameInFreeze = readRow(
-  (
-    on,
-    {
-      alertId,
-      channel,
-      occasion,
-      outcome,
-    }: { alertId: string; channel: string; occasion: OccasionKind; outcome: Outcome },
-  ) =>
-    on
-      .selectFrom('alert_notifications')
-      .select('seq')
-      .where('alert_id', '=', alertId)
-      .where('channel', '=', channel)
-      .where('occasion', '=', occasion)
-      .where('outcome', '=', outcome)
-      .where('seq', '>', (freeze) =>
-        freeze
-          .selectFrom('alert_notifications')
-          .select(latestSeq)
-          .where('alert_id', '=', alertId)
-          .where('occasion', '=', sql.lit('frozen')),
-      )
-      .limit(1),
-)
-
-// A quiet alert stores one decision of each kind.
-const sameInQuiet = readRow(
-  (
-    on,
-    {
-      alertId,
-      channel,
-      occasion,
-      since,
-    }: { alertId: string; channel: string; occasion: OccasionKind; since: number },
-  ) =>
-    on
-      .selectFrom('alert_notifications')
-      .select('seq')
-      .where('alert_id', '=', alertId)
-      .where('channel', '=', channel)
-      .where('occasion', '=', occasion)
-      .where('outcome', '=', sql.lit('damped'))
-      .where('at', '>=', since)
-      .limit(1),
-)
-
-const saveDampingOf = changeRows((on, row: NewRowOf<typeof dampings>) =>
-  on
-    .insertInto('alert_dampings')
-    .values(dampings.values(row))
-    .onConflict((conflict) =>
-      conflict
-        .column('alert_id')
-        .doUpdateSet(dampings.set(row, 'tellings', 'weight', 'quietSince', 'changes', 'dueAt')),
-    ),
-)
-
-const decideOne = changeRows((on, change: Decision & { id: string }) =>
-  on
-    .updateTable('alert_notifications')
-    .set({ ...notifications.set(change, 'outcome', 'reason', 'cause'), content: null, message_id: null })
-    .where('id', '=', change.id)
-    .where('outcome', '=', sql.lit('pending')),
-)
-
-export const insertNotification = changeRows((on, notification: NewNotification) =>
+export const insertNotification = changeRows((on, notification: NewRowOf<typeof notifications>) =>
   on.insertInto('alert_notifications').values(notifications.values(notification)),
 )
 
-/** What each receiver was told last of the alert. */
-export async function listTold(
+/** The state of the alert as each receiver knows it. */
+export async function listNotifiedStates(
   queries: Queries,
   alertId: string,
-): Promise<ReadonlyMap<string, Told & { readonly at: number }>> {
-  const rows = await toldOf(queries, alertId)
+): Promise<ReadonlyMap<string, NotifiedState & { readonly at: number }>> {
+  const rows = await listNotifiedRows(queries, alertId)
   return new Map(rows.map((row) => [row.receiver, row]))
 }
 
-/** What a receiver was told last of each of the alerts. */
-export async function listToldBy(
+/** The state of each of the alerts as a receiver knows it. */
+export async function listStatesNotifiedTo(
   queries: Queries,
   receiver: string,
   alertIds: readonly string[],
-): Promise<ReadonlyMap<string, Told>> {
+): Promise<ReadonlyMap<string, NotifiedState>> {
   const rows = await db(queries)
     .selectFrom('alert_told')
-    .select(told.pick('alertId', 'weight', 'status', 'textHash'))
+    .select(notifiedStates.pick('alertId', 'weight', 'status', 'textHash'))
     .where('receiver', '=', receiver)
     .where('alert_id', 'in', alertIds)
     .execute()
   return new Map(rows.map(({ alertId, ...row }) => [alertId, row]))
 }
 
-/** Whether the receiver was told of each of the alerts at another time than that. */
-export async function wasToldSince(
+/** Whether the receiver was notified of each of the alerts at another time than that. */
+export async function wasNotifiedSince(
   queries: Queries,
   receiver: string,
   alertIds: readonly string[],
@@ -210,13 +103,18 @@ export async function wasToldSince(
   return Number(count) === alertIds.length
 }
 
-/** Whoever was told of the alert now knows its texts, and that it is not worse than this. */
-export async function recordKnown(tx: Tx, known: Known): Promise<void> {
-  await lower(tx, known)
-  await setTexts(tx, known)
-}
+/** Whoever was notified of the alert now knows its texts, and that it is not worse than this. */
+export const recordKnown = changeRows((on, alertId: string, weight: AlertWeight, textHash: string) =>
+  on
+    .updateTable('alert_told')
+    .set((row) => ({
+      weight: row.case().when('weight', '>', weight).then(weight).else(row.ref('weight')).end(),
+      text_hash: textHash,
+    }))
+    .where('alert_id', '=', alertId),
+)
 
-/** The last decision on an alert. */
+/** The last decision on a notification of an alert to a receiver. */
 export const findLatest = readRow((on, alertId: string, channel: string) =>
   on
     .selectFrom('alert_notifications')
@@ -227,8 +125,7 @@ export const findLatest = readRow((on, alertId: string, channel: string) =>
     .limit(1),
 )
 
-// The newest decision against it; an end that was not told either repeats the reason.
-/** See `Facts.heldBack`. */
+/** The newest decision against a notification while the alert fired; the end of the alert repeats its reason. */
 export const findHeldBack = readRow(
   (on, alertId: string, channel: string) =>
     on
@@ -236,7 +133,7 @@ export const findHeldBack = readRow(
       .select(notifications.pick('outcome', 'reason', 'cause'))
       .where('alert_id', '=', alertId)
       .where('channel', '=', channel)
-      .where('outcome', 'not in', TOLD_LITERALS)
+      .where('outcome', 'not in', NOTIFIED_LITERALS)
       .where('weight', '>', sql.lit(0))
       .orderBy('seq', 'desc')
       .limit(1),
@@ -245,14 +142,14 @@ export const findHeldBack = readRow(
 
 /** The pending notifications of an alert by receiver: what it may have got already, and what waits. */
 export async function listPendingOf(queries: Queries, alertId: string) {
-  const rows = await pendingOf(queries, alertId)
+  const rows = await listPendingRows(queries, alertId)
   return new Map(
     [...Map.groupBy(rows, ({ channel }) => channel)].map(([receiver, pending]) => {
       const sent = pending.findLast(({ isSending }) => isSending === 1)
       return [
         receiver,
         {
-          sending: sent && toldBy(notifications.decode(sent)),
+          sending: sent && notifiedStateOf(notifications.decode(sent)),
           waiting: pending.filter(({ isSending }) => isSending === 0),
         },
       ]
@@ -261,37 +158,66 @@ export async function listPendingOf(queries: Queries, alertId: string) {
 }
 
 /** Gives a pending notification the present state of its alert. */
-export async function refreshPending(tx: Tx, notification: Waiting): Promise<void> {
-  const { id, weight, source, content } = notification
-  await refresh(tx, { id, weight, source, content })
-}
+export const refreshPending = changeRows(
+  (on, notification: Pick<WaitingNotification, 'id' | 'weight' | 'source' | 'content'>) =>
+    on
+      .updateTable('alert_notifications')
+      .set(notifications.set(notification, 'weight', 'source', 'content'))
+      .where('id', '=', notification.id)
+      .where('outcome', '=', sql.lit('pending')),
+)
 
 /** A pending notification waits for another time, from now on. */
-export async function postponePending(
-  tx: Tx,
-  id: string,
-  wait: Decision & { readonly at: number; readonly dueAt: number },
-): Promise<void> {
-  await setWait(tx, { id, ...wait })
-}
+export const postponePending = changeRows(
+  (on, id: string, wait: Decision & { readonly at: number; readonly dueAt: number }) =>
+    on
+      .updateTable('alert_notifications')
+      .set(notifications.set(wait, 'at', 'dueAt', 'outcome', 'reason', 'cause'))
+      .where('id', '=', id),
+)
 
-/** Whether the alert has that decision on that occasion since it was frozen last. */
-export async function hasDecisionInFreeze(
-  queries: Queries,
-  alertId: string,
-  decision: { readonly channel: string; readonly occasion: OccasionKind; readonly outcome: Outcome },
-): Promise<boolean> {
-  return (await sameInFreeze(queries, { alertId, ...decision })) !== undefined
-}
+/** Decides a pending notification, which no message contains afterwards. */
+export const decidePending = changeRows((on, id: string, decision: Decision) =>
+  on
+    .updateTable('alert_notifications')
+    .set({ ...notifications.set(decision, 'outcome', 'reason', 'cause'), content: null, message_id: null })
+    .where('id', '=', id)
+    .where('outcome', '=', sql.lit('pending')),
+)
 
-/** Whether the receiver has a decision on that occasion since the alert is quiet. */
-export async function hasDecisionInQuiet(
-  queries: Queries,
-  alertId: string,
-  decision: { readonly channel: string; readonly occasion: OccasionKind; readonly since: number },
-): Promise<boolean> {
-  return (await sameInQuiet(queries, { alertId, ...decision })) !== undefined
-}
+/** A decision with that outcome on that occasion since the alert was frozen last. */
+export const findDecisionInFreeze = readRow(
+  (on, alertId: string, channel: string, occasion: OccasionKind, outcome: Outcome) =>
+    on
+      .selectFrom('alert_notifications')
+      .select('seq')
+      .where('alert_id', '=', alertId)
+      .where('channel', '=', channel)
+      .where('occasion', '=', occasion)
+      .where('outcome', '=', outcome)
+      .where('seq', '>', (freeze) =>
+        freeze
+          .selectFrom('alert_notifications')
+          .select((row) => row.fn.coalesce(row.fn.max<number>('seq'), sql<number>`0`).as('seq'))
+          .where('alert_id', '=', alertId)
+          .where('occasion', '=', sql.lit('frozen')),
+      )
+      .limit(1),
+)
+
+/** A decision on that occasion since the alert is quiet. */
+export const findDecisionInQuiet = readRow(
+  (on, alertId: string, channel: string, occasion: OccasionKind, quietSince: number) =>
+    on
+      .selectFrom('alert_notifications')
+      .select('seq')
+      .where('alert_id', '=', alertId)
+      .where('channel', '=', channel)
+      .where('occasion', '=', occasion)
+      .where('outcome', '=', sql.lit('damped'))
+      .where('at', '>=', quietSince)
+      .limit(1),
+)
 
 export const findDamping = readRow(
   (on, alertId: string) =>
@@ -320,45 +246,46 @@ export async function listDampings(
   )
 }
 
-export async function saveDamping(tx: Tx, alertId: string, damping: Damping): Promise<void> {
-  await saveDampingOf(tx, { alertId, ...damping })
-}
+export const saveDamping = changeRows((on, damping: NewRowOf<typeof dampings>) =>
+  on
+    .insertInto('alert_dampings')
+    .values(dampings.values(damping))
+    .onConflict((conflict) =>
+      conflict.column('alert_id').doUpdateSet(dampings.setExcept(damping, 'alertId')),
+    ),
+)
 
-export async function deleteDamping(tx: Tx, alertId: string): Promise<void> {
-  await db(tx).deleteFrom('alert_dampings').where('alert_id', '=', alertId).execute()
-}
+export const deleteDamping = changeRows((on, alertId: string) =>
+  on.deleteFrom('alert_dampings').where('alert_id', '=', alertId),
+)
 
 /** See `episodes`. */
 export type Episode = RowOf<typeof episodes>
 
-export async function listEpisodes(queries: Queries, alertId: string): Promise<Episode[]> {
-  return db(queries)
-    .selectFrom('alert_episodes')
-    .select(episodes.all)
-    .where('alert_id', '=', alertId)
-    .execute()
-}
+export const listEpisodes = readRows((on, alertId: string) =>
+  on.selectFrom('alert_episodes').select(episodes.all).where('alert_id', '=', alertId),
+)
 
 export const saveEpisode = changeRows((on, episode: Episode) =>
   on
     .insertInto('alert_episodes')
     .values(episodes.values(episode))
     .onConflict((conflict) =>
-      conflict
-        .columns(['alert_id', 'route'])
-        .doUpdateSet(episodes.set(episode, 'startedAt', 'step', 'escalateAt', 'repeatAt', 'dueAt')),
+      conflict.columns(['alert_id', 'route']).doUpdateSet(episodes.setExcept(episode, 'alertId', 'route')),
     ),
 )
 
-export async function deleteEpisodes(tx: Tx, alertId: string): Promise<void> {
-  await db(tx).deleteFrom('alert_episodes').where('alert_id', '=', alertId).execute()
-}
+export const deleteEpisodes = changeRows((on, alertId: string) =>
+  on.deleteFrom('alert_episodes').where('alert_id', '=', alertId),
+)
 
 /** The alerts with something that is due, or further away than ever: written before the clock was set back. */
 export async function listDueAlertIds(
   queries: Queries,
   table: 'alert_episodes' | 'alert_dampings',
-  { now, far, limit }: { readonly now: number; readonly far: number; readonly limit: number },
+  now: number,
+  far: number,
+  limit: number,
 ): Promise<string[]> {
   const rows = await db(queries)
     .selectFrom(table)
@@ -371,22 +298,13 @@ export async function listDueAlertIds(
   return [...new Set(rows.map(({ id }) => id))]
 }
 
-const pageOfDecisions = pages(
-  { table: 'alert_notifications', createdAt: 'at' },
-  (on) => on.selectFrom('alert_notifications').select([...DECISION, 'seq']),
-  { alertId: (query, alertId: string) => query.where('alert_id', '=', alertId) },
-)
-
 /** The decisions on an alert, newest first. */
-export async function listDecisions(
-  queries: Queries,
-  alertId: string,
-  page: PageRequest,
-): Promise<Page<NotificationDecision>> {
-  return mapPage(await pageOfDecisions(queries, { alertId }, page), notifications.decode)
-}
-
-/** Decides a pending notification, which no message contains afterwards. */
-export async function decidePending(tx: Tx, id: string, decision: Decision): Promise<void> {
-  await decideOne(tx, { id, ...decision })
-}
+export const listDecisions = pages(
+  { table: 'alert_notifications', createdAt: 'at' },
+  (on) =>
+    on
+      .selectFrom('alert_notifications')
+      .select(notifications.pick('seq', 'id', 'at', 'occasion', 'channel', 'outcome', 'reason', 'cause')),
+  { alertId: (query, alertId: string) => query.where('alert_id', '=', alertId) },
+  notifications.decode,
+)

@@ -88,11 +88,11 @@ function delaysOf({ robots, arrivals }: Storm, reportedAt: readonly number[]): D
 }
 
 async function passUntilTold(storm: Storm, kinds: readonly Kind[], reportedAt: readonly number[]) {
-  const isTold = () => {
+  const isNotified = () => {
     const delays = delaysOf(storm, reportedAt)
     return kinds.every((kind) => delays.get(kind)?.size === ALERTS)
   }
-  for (let steps = 0; !isTold(); steps++) {
+  for (let steps = 0; !isNotified(); steps++) {
     assert.ok(steps < 4 * 60, `not within 4 hours: ${kinds.join(', ')}`)
     await storm.pass(MINUTE, SECOND)
   }

@@ -2,9 +2,9 @@ import { defineColumns, flag, generated, integer, json, text, schemaOf } from '.
 import { WORK_COLUMNS } from '../../../store/work/work-queue.ts'
 import type { BucketState } from '../../../kernel/waiting.ts'
 import type { AlertWeight } from '../model.ts'
-import type { Health } from './health.ts'
+import type { ReceiverHealth } from './health.ts'
 import type { ChannelMessage } from '../../../ports/notification-channel.ts'
-import type { Content, DecisionCause, OccasionKind, Outcome, ToldStatus } from './model.ts'
+import type { NotificationContent, DecisionCause, OccasionKind, Outcome, NotifiedStatus } from './model.ts'
 
 export const notifications = defineColumns({
   seq: generated(),
@@ -19,7 +19,7 @@ export const notifications = defineColumns({
   source: text(),
   weight: integer<AlertWeight>(),
   /** Null when it was never to be sent, and after it was sent. */
-  content: json<Content>().nullable(),
+  content: json<NotificationContent>().nullable(),
   /** The message that contains it. */
   messageId: text().nullable(),
   /** The earliest time of sending; null if no hours apply. */
@@ -52,7 +52,7 @@ export const channels = defineColumns({
   /** How much of the rate limit is left. It is kept here because the limit is one for all processes. */
   rate: json<BucketState>().nullable(),
   /** Null while it accepts messages. */
-  health: json<Health>().nullable(),
+  health: json<ReceiverHealth>().nullable(),
   lastSuccessAt: integer().nullable(),
   /** What was wrong with the last attempt that has failed. */
   lastError: text().nullable(),
@@ -63,13 +63,13 @@ export const channels = defineColumns({
 })
 
 /** The last notification of each receiver about an alert. */
-export const told = defineColumns({
+export const notifiedStates = defineColumns({
   alertId: text(),
   receiver: text(),
   weight: integer<AlertWeight>(),
-  status: text<ToldStatus>(),
+  status: text<NotifiedStatus>(),
   at: integer(),
-  /** `textHash` of the alert as it was told; null in a row of an older program. */
+  /** `textHash` of the alert as the receiver knows it; null in a row of an older program. */
   textHash: text().nullable(),
 })
 
@@ -99,7 +99,7 @@ export const { changeRows, db, names, pages, readRow, readRows } = schemaOf({
   alert_notifications: notifications,
   alert_messages: channelMessages,
   alert_channels: channels,
-  alert_told: told,
+  alert_told: notifiedStates,
   alert_episodes: episodes,
   alert_dampings: dampings,
 })

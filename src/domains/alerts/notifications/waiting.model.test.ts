@@ -200,7 +200,7 @@ function marksOf(shown: readonly string[], title: string): string[] {
 
 const WEIGHTS: Readonly<Record<string, number>> = { WARNING: 3, ERROR: 4, CRITICAL: 6 }
 
-/** What the receiver was told last is what is, except a fall; nothing ends for it that it was not told of. */
+/** What the receiver was notified last is what is, except a fall; nothing ends for it that it was not notified of. */
 function assertKnown(alert: State, marks: readonly string[], isInhibited: boolean): void {
   const what = JSON.stringify({ alert, marks })
   const last = marks.at(-1)

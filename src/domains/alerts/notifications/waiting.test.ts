@@ -255,7 +255,7 @@ onEveryDialect('a waiting notification', (dialect) => {
 
   it('of a recovery is sent only if one before it is', async () => {
     await using world = await waitingWorld(dialect)
-    const told = await world.raise('told')
+    const notified = await world.raise('told')
     world.startSender()
     await world.drain()
     const untold = await world.raise('untold')
@@ -265,7 +265,7 @@ onEveryDialect('a waiting notification', (dialect) => {
     await world.silence('untold')
     await world.drain()
     assert.deepEqual(world.shown(), ['[ERROR] told', '[RECOVERED] told'])
-    assert.deepEqual(await world.outcomes(told), ['raised sent', 'recovered sent'])
+    assert.deepEqual(await world.outcomes(notified), ['raised sent', 'recovered sent'])
     assert.deepEqual(await world.outcomes(untold), ['raised superseded', 'recovered superseded'])
     assert.match(await world.reason(untold), /^The alert was never pushed\./)
   })

@@ -3,14 +3,14 @@ import { requireAllowedText } from '../../../kernel/alerts.ts'
 import { invalidField } from '../../../kernel/errors.ts'
 import { JsonText } from '../../../kernel/text.ts'
 import { END_OF_DAY, isTimeZone, WEEKDAYS, type TimeSpan, type WeeklyHours } from '../../../kernel/time.ts'
-import { encoderOf, parseTime } from '../../../wire/codec.ts'
+import { bodyWriter, decoderOf, encoderOf, parseTime } from '../../../wire/codec.ts'
 import { SHARED_ERRORS } from '../../../wire/error-codes.ts'
-import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../../wire/page.ts'
-import { created, ok, type Route, routeOf } from '../../../wire/route.ts'
-import { IdParams, Fields, Id, Nullable, OneOf, Text, Timestamp, Version } from '../../../wire/schemas.ts'
-import { ALERT_ERRORS } from '../schemas.ts'
+import { encodePage, PageOf, parsePage, TimedPageQuery } from '../../../wire/page.ts'
+import { created, ok, routeOf, type Route } from '../../../wire/route.ts'
+import { Fields, Id, IdParams, Nullable, OneOf, Text, Timestamp, Version } from '../../../wire/schemas.ts'
+import { ALERT_ERRORS } from '../routes.ts'
 import { ALERT_OPERATORS } from '../model.ts'
-import { SHOWN_WINDOWS, SILENCE_STATES, type Matchers, type NewSilence } from './model.ts'
+import { SHOWN_WINDOWS, SILENCE_STATES, type NewSilence } from './model.ts'
 import type { Silences, SilenceView } from './service.ts'
 
 const route = routeOf('Alerts')
@@ -37,11 +37,11 @@ export function silenceRoutes(silences: Silences): Route[] {
       body: NewSilenceBody,
       answers: { 201: { description: 'The new silence.', schema: SilenceSchema } },
       errors: { forbidden_variable },
-      prepare: ({ body }) => fromSilenceBody(body),
+      prepare: ({ body }) => newSilenceOf(body),
       audit: { kind: 'silence' },
       change: async (tx, { identity }, wanted) => {
         const silence = await silences.create(tx, wanted, identity.id)
-        return created('/alerts/silences', silence.id, new JsonText(encodeSilence(silence)))
+        return created('/alerts/silences', silence.id, textOf(silence))
       },
     }),
     route({
@@ -51,7 +51,7 @@ export function silenceRoutes(silences: Silences): Route[] {
       summary: 'List silences, newest first',
       access: SILENCE_READERS,
       query: SilenceQuery,
-      answers: { 200: { description: 'A page of silences.', schema: SilencePage } },
+      answers: { 200: { description: 'A page of silences.', schema: PageOf(SilenceSchema) } },
       read: async ({ query }) =>
         ok(encodePage(await silences.list(query.state, parsePage(query)), encodeSilence)),
     }),
@@ -80,7 +80,7 @@ export function silenceRoutes(silences: Silences): Route[] {
       errors: { silence_not_found },
       read: async ({ params }) => {
         const silence = await silences.get(params.id)
-        return ok(new JsonText(encodeWithWindows({ ...silence, windows: silences.windows(silence) })))
+        return ok(textWithWindows({ ...silence, windows: silences.windows(silence) }))
       },
     }),
     route({
@@ -93,10 +93,7 @@ export function silenceRoutes(silences: Silences): Route[] {
       params: IdParams,
       answers: { 204: { description: 'The silence has ended.' } },
       errors: { silence_not_found },
-      audit: {
-        kind: 'silence',
-        before: async (tx, { params }) => new JsonText(encodeSilence(await silences.get(params.id, tx))),
-      },
+      audit: { kind: 'silence', before: async (tx, { params }) => textOf(await silences.get(params.id, tx)) },
       change: async (tx, { params, identity }) => {
         await silences.end(tx, params.id, identity.id)
         return { status: 204 }
@@ -202,8 +199,6 @@ const SilenceWithWindows = Fields(
   { $id: 'SilenceWithWindows' },
 )
 
-const SilencePage = PageOf(SilenceSchema)
-
 const SilenceQuery = Fields({
   state: Type.Optional(OneOf(SILENCE_STATES, 'Only silences in this state.')),
   ...TimedPageQuery,
@@ -242,39 +237,32 @@ const NewSilenceBody = Fields({
   repeat: Type.Optional(Repeat),
 })
 
+const decodeNewSilence = decoderOf<NewSilence>(NewSilenceBody)
+
 /** Throws `forbidden_variable`, and `validation_failed` for a time that does not exist. */
-function fromSilenceBody(body: Static<typeof NewSilenceBody>): NewSilence {
-  const { matchers, reason, starts_at, ends_at, repeat } = body
-  const { source, alarm_id: alarmId, server_addr: serverAddr, title } = matchers
+function newSilenceOf(body: Static<typeof NewSilenceBody>): NewSilence {
+  const { source, alarm_id, server_addr, title } = body.matchers
   requireAllowedText({
-    reason,
+    reason: body.reason,
     'matchers.source': source,
-    'matchers.alarm_id': alarmId,
-    'matchers.server_addr': serverAddr,
+    'matchers.alarm_id': alarm_id,
+    'matchers.server_addr': server_addr,
     'matchers.title': title,
   })
-  return {
-    matchers: withoutUndefined({ source, alarmId, serverAddr, title }),
-    reason,
-    ...(starts_at !== undefined && { startsAt: parseTime('starts_at', starts_at) }),
-    ...(ends_at !== undefined && { endsAt: parseTime('ends_at', ends_at) }),
-    ...(repeat && { repeat: parseRepeat(repeat) }),
-  }
+  const wanted = decodeNewSilence(body)
+  if (wanted.repeat) requireHours(wanted.repeat)
+  return wanted
 }
 
-function parseRepeat({ days, from, to, time_zone: timeZone }: Static<typeof Repeat>): WeeklyHours {
+function requireHours({ from, to, timeZone }: WeeklyHours): void {
   if (from === END_OF_DAY) throw invalidField('repeat.from', 'wrong_type', { expected: 'before 24:00' })
   if (from === to) throw invalidField('repeat.to', 'same_as', { field: 'repeat.from' })
   if (!isTimeZone(timeZone)) throw invalidField('repeat.time_zone', 'not_a_time_zone')
-  return { days, from, to, timeZone }
 }
 
 /** The silence in responses, pages and events. */
 export const encodeSilence: (silence: SilenceView) => string = encoderOf(SilenceSchema)
+const textOf = bodyWriter(encodeSilence)
 
-const encodeWithWindows: (silence: SilenceView & { readonly windows: readonly TimeSpan[] }) => string =
-  encoderOf(SilenceWithWindows)
-
-function withoutUndefined(matchers: { [Name in keyof Matchers]: string | undefined }): Matchers {
-  return Object.fromEntries(Object.entries(matchers).filter(([, pattern]) => pattern !== undefined))
-}
+const textWithWindows: (silence: SilenceView & { readonly windows: readonly TimeSpan[] }) => JsonText =
+  bodyWriter(encoderOf(SilenceWithWindows))

@@ -1,14 +1,12 @@
-import type { Clock } from '../../../kernel/clock.ts'
 import { declaredAlarmId } from '../../../kernel/alerts.ts'
 import { invalidField, requireFound } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../../kernel/metrics.ts'
-import type { Page, PageRequest } from '../../../kernel/page.ts'
-import { DAY, MINUTE, toRfc3339, type TimeSpan } from '../../../kernel/time.ts'
+import type { Counter } from '../../../kernel/metrics.ts'
+import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
+import { CLOCK_DIFFERENCE_MS, DAY, MINUTE, toRfc3339, type TimeSpan } from '../../../kernel/time.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type { EventSink } from '../../../ports/events.ts'
-import type { Queries, Store, Tx } from '../../../store/store.ts'
+import type { Queries, ServiceDeps, Tx } from '../../../store/store.ts'
 import { WORKER } from '../transitions.ts'
 import { clip } from '../notifications/message.ts'
 import type { AlertView } from '../model.ts'
@@ -18,6 +16,7 @@ import {
   isMatched,
   NOTICE_BEFORE_MS,
   REPEAT_MAX_MS,
+  SETTLE_MS,
   SHOWN_WINDOWS,
   SILENCE_MAX_MS,
   stateOf,
@@ -31,7 +30,6 @@ import {
   type SilenceTimes,
 } from './model.ts'
 import {
-  claimEnd,
   deleteEnded,
   endSilence,
   findSilence,
@@ -40,6 +38,7 @@ import {
   listOverlapping,
   listSilences,
   lockSilence,
+  moveDue,
   moveWindow,
   recordEnd,
 } from './store.ts'
@@ -56,11 +55,7 @@ export interface SilenceWindow extends TimeSpan {
 }
 
 /** What silences need of the rest of the platform. */
-export interface SilenceDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
+export interface SilenceDeps extends ServiceDeps {
   readonly events: EventSink<SilenceView>
   readonly alerts: RecoverableAlerts & {
     /** Decides again about the notifications of the firing alerts that an ended silence has matched. */
@@ -113,7 +108,7 @@ export class Silences {
       endedBy: null,
       version: 1,
     }
-    await insertSilence(tx, silence, workAt(silence, window ?? span, now))
+    await insertSilence(tx, { ...silence, dueAt: workAt(silence, window ?? span, now) })
     return this.#announce(tx, 'created', silence, actor)
   }
 
@@ -121,8 +116,8 @@ export class Silences {
   async list(state: SilenceState | undefined, page: PageRequest): Promise<Page<SilenceView>> {
     const { clock, store } = this.#deps
     const now = clock.now()
-    const { items, next } = await listSilences(store.read, { now, ...(state && { state }) }, page)
-    return { items: items.map((silence) => viewOf(silence, now)), next }
+    const silences = await listSilences(store.read, state ? { [state]: now } : {}, page)
+    return mapPage(silences, (silence) => viewOf(silence, now))
   }
 
   /** Rejects with `silence_not_found`. */
@@ -138,21 +133,20 @@ export class Silences {
 
   /** What is silenced in the week from that time on, by its beginning; of very many silences the newest. */
   async calendar(startsAt: number): Promise<SilenceWindow[]> {
-    const span = { startsAt, endsAt: startsAt + WEEK }
-    const silences = await listOverlapping(this.#deps.store.read, span, CALENDAR_SILENCES)
-    return silences
-      .flatMap((silence) =>
-        windowsOf(silence, span.startsAt)
-          .take(CALENDAR_WINDOWS)
-          .filter((window) => window.startsAt < span.endsAt)
-          .map((window) => ({
-            ...window,
-            silenceId: silence.id,
-            reason: clip(silence.reason, CALENDAR_REASON),
-          }))
-          .toArray(),
-      )
-      .toSorted((one, other) => one.startsAt - other.startsAt)
+    const endsAt = startsAt + WEEK
+    const silences = await listOverlapping(this.#deps.store.read, startsAt, endsAt, CALENDAR_SILENCES)
+    const windows = silences.flatMap((silence) =>
+      windowsOf(silence, startsAt)
+        .take(CALENDAR_WINDOWS)
+        .filter((window) => window.startsAt < endsAt)
+        .map((window) => ({
+          ...window,
+          silenceId: silence.id,
+          reason: clip(silence.reason, CALENDAR_REASON),
+        }))
+        .toArray(),
+    )
+    return windows.toSorted((one, other) => one.startsAt - other.startsAt)
   }
 
   /** Ends a silence now; one that has ended stays as it is. Rejects with `silence_not_found`. */
@@ -160,21 +154,23 @@ export class Silences {
     const now = this.#deps.clock.now()
     const silence = requireFound(await lockSilence(tx, id), 'silence', id)
     if (stateOf(silence, now) === 'ended') return
-    await endSilence(tx, id, now, actor)
+    await endSilence(tx, id, now, actor, now + SETTLE_MS)
     const ended = { ...silence, endsAt: now, endedBy: actor, version: silence.version + 1 }
     await this.#announce(tx, 'ended', ended, actor)
   }
 
   /**
-   * Works on the silences that have begun or ended: after an end the alerts that still fire may have to be notified. One of a
-   * clock that was set back since may not have begun any more.
+   * Works on the silences that have begun or ended: after an end the alerts that still fire may have to be notified. When the
+   * clock was set back, a silence that had begun may begin again.
    */
   async settleEnded(signal: AbortSignal): Promise<void> {
     const { clock, store } = this.#deps
-    for (const { dueAt, ...silence } of await listDueSilences(store.read, clock.now())) {
+    const now = clock.now()
+    // A silence that was worked on later than now is one of a clock that was set back.
+    for (const { dueAt, ...silence } of await listDueSilences(store.read, now, now + CLOCK_DIFFERENCE_MS)) {
       if (signal.aborted) return
       const until = clock.now() + CLAIM_MS
-      if (await store.write((tx) => claimEnd(tx, silence.id, { seen: dueAt, until })))
+      if (await store.write((tx) => moveDue(tx, silence.id, dueAt, until)))
         await this.#settle(silence, until, signal)
     }
   }
@@ -184,7 +180,7 @@ export class Silences {
     return this.#deps.store.write((tx) => deleteEnded(tx, before))
   }
 
-  /** Works on a border that is claimed until that time, or on the notice of the last end. */
+  /** Works on a beginning or an end that is claimed until that time, or on the notice of the last end. */
   async #settle(silence: Silence, until: number, signal: AbortSignal): Promise<void> {
     const { alerts, clock, store } = this.#deps
     try {
@@ -206,29 +202,33 @@ export class Silences {
    * Gives a claimed end back, so that another process can take it at once. It is due now and not earlier, so that other
    * ends come first.
    */
-  async #giveBack({ id }: Silence, seen: number): Promise<void> {
+  async #giveBack({ id }: Silence, claimedUntil: number): Promise<void> {
     const { clock, store } = this.#deps
-    await store.write((tx) => claimEnd(tx, id, { seen, until: clock.now() }))
+    await store.write((tx) => moveDue(tx, id, claimedUntil, clock.now()))
   }
 
-  async #finish(tx: Tx, silence: Silence, seen: number): Promise<void> {
+  async #finish(tx: Tx, silence: Silence, claimedUntil: number): Promise<void> {
     const { alerts, clock } = this.#deps
-    if (stateOf(silence, clock.now()) !== 'ended') return this.#continue(tx, silence, seen)
-    if (!(await claimEnd(tx, silence.id, { seen, until: null }))) return
+    if (stateOf(silence, clock.now()) !== 'ended') return this.#continue(tx, silence, claimedUntil)
+    if (!(await moveDue(tx, silence.id, claimedUntil, null))) return
     if (await recordEnd(tx, silence.id, WORKER))
       await this.#announce(tx, 'ended', { ...silence, endedBy: WORKER, version: silence.version + 1 }, WORKER)
     if (silence.repeat) await alerts.recoverIfRaised(tx, endedAlert(silence))
   }
 
   /** A silence has begun, or has another window; before the last end of one that repeats people are told. */
-  async #continue(tx: Tx, silence: Silence, seen: number): Promise<void> {
+  async #continue(tx: Tx, silence: Silence, claimedUntil: number): Promise<void> {
     const { alerts, clock } = this.#deps
     const now = clock.now()
     const { id, repeat, endsAt } = silence
     const [next = { startsAt: endsAt, endsAt }] = windowsOf(silence, now).take(1)
-    const window = repeat && next
-    if (!(await moveWindow(tx, { id, seen, window, seenAt: now, dueAt: workAt(silence, next, now) }))) return
-    if (!repeat) return
+    const isMoved = await moveWindow(tx, id, claimedUntil, {
+      windowStartsAt: repeat && next.startsAt,
+      windowEndsAt: repeat && next.endsAt,
+      seenAt: now,
+      dueAt: workAt(silence, next, now),
+    })
+    if (!isMoved || !repeat) return
     const noticeAt = endsAt - NOTICE_BEFORE_MS
     if (silence.createdAt < noticeAt && noticeAt <= now) await alerts.raise(tx, endingAlert(silence))
   }

@@ -24,6 +24,6 @@ export const silences = defineColumns({
   version: integer(),
 })
 
-export const { changeRow, changeRows, db, lockable, names, pages, readRows } = schemaOf({
+export const { changeRow, changeRows, lockable, names, pages, readRows } = schemaOf({
   alert_silences: silences,
 })

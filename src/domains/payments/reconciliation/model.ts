@@ -8,7 +8,7 @@ export const DIFFERENCE_KINDS = ['missing_here', 'missing_there', 'amount_differ
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number]
 
 /** The subject of a row of the books. */
-export type Side = BillRow['type']
+export type RowType = BillRow['type']
 
 /** The comparison of one day of a channel with the books of its provider. */
 export interface Reconciliation {
@@ -29,7 +29,7 @@ export interface Reconciliation {
 /** A row in which the two sides differ; a side that lacks the row is null. */
 export interface Difference {
   readonly kind: DifferenceKind
-  readonly type: Side
+  readonly type: RowType
   readonly number: string
   readonly paymentId: string | null
   readonly hereStatus: string | null
@@ -39,9 +39,9 @@ export interface Difference {
   readonly providerId: string | null
 }
 
-/** One of our payments or refunds, as it is compared. */
-export interface OwnRow {
-  readonly type: Side
+/** A payment or refund of this database, as it is compared. */
+export interface LocalRow {
+  readonly type: RowType
   /** The number of the row in its table. */
   readonly seq: number
   readonly number: string
@@ -50,8 +50,8 @@ export interface OwnRow {
   readonly cents: number
 }
 
-/** The times between which a row of ours may be in the books. */
-export interface OwnTimes {
+/** The times between which a local row may be in the books. */
+export interface LocalTimes {
   readonly beganAt: number
   readonly at: number
 }
@@ -65,12 +65,12 @@ export interface DayRange {
   readonly to: number
 }
 
-/** Whether a row of ours of a day may stand in the books of a day beside it. */
-export function mayBeOfOtherDay({ beganAt, at }: OwnTimes, { from, to }: DayRange): boolean {
+/** Whether a local row of a day may be in the books of the day before or after. */
+export function mayBeOfOtherDay({ beganAt, at }: LocalTimes, { from, to }: DayRange): boolean {
   return beganAt < from + NEAR_MIDNIGHT_MS || at >= to - NEAR_MIDNIGHT_MS
 }
 
-/** The error of a day of which the provider has no bill although we have rows. */
+/** The error of a day of which the provider has no bill although there are local rows. */
 export const NO_BILL = 'no_bill'
 
 const AS_THERE: Readonly<Record<string, BillRow['status']>> = {
@@ -81,8 +81,11 @@ const AS_THERE: Readonly<Record<string, BillRow['status']>> = {
   pending: 'pending',
 }
 
-/** The difference between a row of the bill and ours; undefined if they match. */
-export function compareRows(there: BillRow, here: Omit<OwnRow, 'type'> | undefined): Difference | undefined {
+/** The difference between a row of the bill and the local one; undefined if they match. */
+export function compareRows(
+  there: BillRow,
+  here: Omit<LocalRow, 'type'> | undefined,
+): Difference | undefined {
   const kind = here ? kindOf(there, here) : 'missing_here'
   if (kind === undefined) return undefined
   return {
@@ -98,7 +101,7 @@ export function compareRows(there: BillRow, here: Omit<OwnRow, 'type'> | undefin
   }
 }
 
-function kindOf(there: BillRow, here: Pick<OwnRow, 'status' | 'cents'>): DifferenceKind | undefined {
+function kindOf(there: BillRow, here: Pick<LocalRow, 'status' | 'cents'>): DifferenceKind | undefined {
   if (there.amountCents !== here.cents) return 'amount_differs'
   const status = AS_THERE[here.status] ?? 'failed'
   // A payment or refund that was pending when the bill was made may have succeeded since.
@@ -106,7 +109,7 @@ function kindOf(there: BillRow, here: Pick<OwnRow, 'status' | 'cents'>): Differe
   return status === there.status || isLater ? undefined : 'status_differs'
 }
 
-export function missingThere({ type, number, paymentId, status, cents }: OwnRow): Difference {
+export function missingThere({ type, number, paymentId, status, cents }: LocalRow): Difference {
   const there = { thereStatus: null, thereCents: null, providerId: null }
   return { kind: 'missing_there', type, number, paymentId, hereStatus: status, hereCents: cents, ...there }
 }
@@ -118,7 +121,7 @@ export function dayRange(date: string, timeZone: string): DayRange | undefined {
   if (!DATE.test(date)) return undefined
   try {
     const day = Temporal.PlainDate.from(date, { overflow: 'reject' })
-    const start = (each: Temporal.PlainDate) => each.toZonedDateTime({ timeZone }).epochMilliseconds
+    const start = (date: Temporal.PlainDate) => date.toZonedDateTime({ timeZone }).epochMilliseconds
     return { from: start(day), to: start(day.add({ days: 1 })) }
   } catch {
     return undefined

@@ -1,24 +1,16 @@
-import { JsonText } from '../../../kernel/text.ts'
+import { Type } from 'typebox'
 import { OLDEST_FIRST } from '../../../kernel/page.ts'
+import { bodyWriter, encoderOf } from '../../../wire/codec.ts'
+import { csvLine } from '../../../wire/csv.ts'
 import { encodeCursor } from '../../../wire/cursor.ts'
-import type { ErrorCodes } from '../../../wire/error-codes.ts'
-import { encodePage, parsePage } from '../../../wire/page.ts'
+import { encodePage, PageOf, PageQuery, parsePage, TimedQuery } from '../../../wire/page.ts'
 import { preferredOffer } from '../../../wire/preferred-offer.ts'
 import { ok, type Route, routeOf } from '../../../wire/route.ts'
-import { IdParams } from '../../../wire/schemas.ts'
-import { TimedQuery } from '../schemas.ts'
-import {
-  DifferencePage,
-  DifferenceQuery,
-  encodeDifference,
-  encodeReconciliation,
-  NewReconciliationBody,
-  ReconciliationPage,
-  ReconciliationSchema,
-} from './schemas.ts'
+import { Fields, IdParams, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../../wire/schemas.ts'
+import { PAYMENT_ERRORS } from '../routes.ts'
+import { Channel } from '../schemas.ts'
+import { DIFFERENCE_KINDS, RECONCILIATION_STATUSES, type Difference } from './model.ts'
 import type { Reconciliations } from './service.ts'
-import { csvLine } from '../../../wire/csv.ts'
-import type { Difference } from './model.ts'
 
 const route = routeOf('Payments')
 
@@ -26,13 +18,63 @@ const route = routeOf('Payments')
 export const RECONCILIATION_READERS = ['admin', 'auditor'] as const
 const ADMIN = ['admin'] as const
 const TABLES = { 'text/csv': differencesCsv, 'text/markdown': differencesMarkdown } as const
+const { channel_not_found, reconciliation_not_found, reconciliation_running } = PAYMENT_ERRORS
 const FORMATS = ['application/json', 'text/csv', 'text/markdown'] as const
 
+const BookDate = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+  maxLength: 10,
+  description: 'A day in the time zone of the books.',
+  examples: ['2026-01-31'],
+})
+
+export const ReconciliationSchema = Fields(
+  {
+    id: Type.String({ description: 'UUIDv7 (RFC 9562).' }),
+    channel: Type.String(),
+    date: BookDate,
+    status: OneOf(RECONCILIATION_STATUSES),
+    matched: Type.Integer({ description: 'Rows of the bill that are the same here.' }),
+    differences: Type.Integer(),
+    error: Nullable<string>({ type: 'string', description: '`no_bill`, or a sentence.' }),
+    created_at: Timestamp,
+    finished_at: NullableTimestamp,
+    requested_by: Type.String(),
+  },
+  { $id: 'Reconciliation' },
+)
+
+const NewReconciliationBody = Fields({ channel: Channel, date: BookDate })
+
+const NullableText = Nullable<string>({ type: 'string' })
+const NullableCents = Nullable<number>({ type: 'integer' })
+
+const DifferenceSchema = Fields(
+  {
+    kind: OneOf(DIFFERENCE_KINDS),
+    type: OneOf(['payment', 'refund']),
+    number: Type.String(),
+    payment_id: NullableText,
+    here_status: NullableText,
+    here_cents: NullableCents,
+    there_status: NullableText,
+    there_cents: NullableCents,
+    provider_id: NullableText,
+  },
+  { $id: 'PaymentDifference' },
+)
+
+const DifferenceQuery = Fields({
+  kind: Type.Optional(OneOf(DIFFERENCE_KINDS, 'Only differences of this kind.')),
+  ...PageQuery,
+})
+
+export const encodeReconciliation = encoderOf(ReconciliationSchema)
+const reconciliationText = bodyWriter(encodeReconciliation)
+const encodeDifference = encoderOf(DifferenceSchema)
+
 /** docs/specification.md, HTTP API */
-export function reconciliationRoutes(
-  reconciliations: Reconciliations,
-  errors: { readonly missing: ErrorCodes; readonly request: ErrorCodes },
-): Route[] {
+export function reconciliationRoutes(reconciliations: Reconciliations): Route[] {
   return [
     route({
       method: 'POST',
@@ -42,11 +84,11 @@ export function reconciliationRoutes(
       access: ADMIN,
       body: NewReconciliationBody,
       answers: { 202: { description: 'The reconciliation, running.', schema: ReconciliationSchema } },
-      errors: errors.request,
+      errors: { channel_not_found, reconciliation_running },
       audit: { kind: 'reconciliation' },
       change: async (tx, { body: { channel, date }, identity }) => {
         const row = await reconciliations.request(tx, channel, date, identity.id)
-        return { status: 202, body: new JsonText(encodeReconciliation(row)) }
+        return { status: 202, body: reconciliationText(row) }
       },
     }),
     route({
@@ -56,7 +98,7 @@ export function reconciliationRoutes(
       summary: 'List reconciliations, newest first',
       access: RECONCILIATION_READERS,
       query: TimedQuery,
-      answers: { 200: { description: 'A page of reconciliations.', schema: ReconciliationPage } },
+      answers: { 200: { description: 'A page of reconciliations.', schema: PageOf(ReconciliationSchema) } },
       read: async ({ query }) =>
         ok(encodePage(await reconciliations.list(parsePage(query)), encodeReconciliation)),
     }),
@@ -68,9 +110,8 @@ export function reconciliationRoutes(
       access: RECONCILIATION_READERS,
       params: IdParams,
       answers: { 200: { description: 'The reconciliation.', schema: ReconciliationSchema } },
-      errors: errors.missing,
-      read: async ({ params }) =>
-        ok(new JsonText(encodeReconciliation(await reconciliations.get(params.id)))),
+      errors: { reconciliation_not_found },
+      read: async ({ params }) => ok(reconciliationText(await reconciliations.get(params.id))),
     }),
     route({
       method: 'GET',
@@ -82,8 +123,8 @@ export function reconciliationRoutes(
       access: RECONCILIATION_READERS,
       params: IdParams,
       query: DifferenceQuery,
-      answers: { 200: { description: 'A page of differences.', schema: DifferencePage } },
-      errors: errors.missing,
+      answers: { 200: { description: 'A page of differences.', schema: PageOf(DifferenceSchema) } },
+      errors: { reconciliation_not_found },
       read: async ({ params, query, headers }) => {
         const filter = { reconciliationId: params.id, kind: query.kind }
         const page = await reconciliations.differences(filter, parsePage(query, OLDEST_FIRST))
@@ -96,33 +137,21 @@ export function reconciliationRoutes(
   ]
 }
 
-const COLUMNS = [
-  'kind',
-  'type',
-  'number',
-  'paymentId',
-  'hereStatus',
-  'hereCents',
-  'thereStatus',
-  'thereCents',
-  'providerId',
-] as const satisfies readonly (keyof Difference)[]
+const TITLES = Object.keys(DifferenceSchema.properties)
 
-const TITLES =
-  'kind,type,number,payment_id,here_status,here_cents,there_status,there_cents,provider_id'.split(',')
+function cellsOf(difference: Difference): (string | number | null)[] {
+  return Object.values(JSON.parse(encodeDifference(difference)) as Record<string, string | number | null>)
+}
 
 /** Differences as CSV (RFC 4180). */
 export function differencesCsv(differences: readonly Difference[]): string {
-  const lines = differences.map((difference) => csvLine(COLUMNS.map((column) => difference[column])))
-  return [csvLine(TITLES), ...lines].join('')
+  return [TITLES, ...differences.map(cellsOf)].map(csvLine).join('')
 }
 
 /** Differences as a table of Markdown (GitHub Flavored Markdown, section 4.10). */
 export function differencesMarkdown(differences: readonly Difference[]): string {
   const rowOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  const rows = differences.map((difference) =>
-    rowOf(COLUMNS.map((column) => markdownCell(difference[column]))),
-  )
+  const rows = differences.map((difference) => rowOf(cellsOf(difference).map(markdownCell)))
   return [rowOf(TITLES), rowOf(TITLES.map(() => '---')), ...rows, ''].join('\n')
 }
 

@@ -1,17 +1,13 @@
-import type { Clock } from '../../../kernel/clock.ts'
-import { declaredAlarmId } from '../../../kernel/alerts.ts'
-import { AppError, errorMessage, invalidField, notFound } from '../../../kernel/errors.ts'
+import { AppError, errorMessage, invalidField, requireFound } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import { OLDEST_FIRST, type Page, type PageRequest } from '../../../kernel/page.ts'
+import { OLDEST_FIRST, type PageRequest } from '../../../kernel/page.ts'
 import { isDueAt, MINUTE, HOUR } from '../../../kernel/time.ts'
-import type { RecoverableAlerts } from '../../../ports/alerts.ts'
-import type { EventSink } from '../../../ports/events.ts'
 import type { BillRow, PaymentChannel } from '../../../ports/payments.ts'
 import { newHolder } from '../../../store/work/holder.ts'
 import { queuedWork } from '../../../store/work/work-queue.ts'
-import type { Store, Tx } from '../../../store/store.ts'
-import { PAYMENT_ALERTS } from '../alerts.ts'
+import type { Tx } from '../../../store/store.ts'
+import { paymentAlarm } from '../alerts.ts'
+import type { PaymentDeps } from '../deps.ts'
 import { PAYMENT_EVENTS, referenceOf } from '../model.ts'
 import { findPayment, findRefund } from '../store.ts'
 import {
@@ -23,45 +19,34 @@ import {
   NO_BILL,
   type DayRange,
   type Difference,
-  type OwnRow,
-  type OwnTimes,
-  type Reconciliation,
-  type Side,
+  type DifferenceKind,
+  type LocalRow,
+  type LocalTimes,
+  type RowType,
 } from './model.ts'
 import { NumberSet } from './number-set.ts'
 import {
   clearDayAlerts,
   deleteDifferences,
-  findNewestOfDay,
+  findAlerted,
   findMatches,
-  findOwnRows,
+  findNewestOfDay,
+  findLocalRows,
   findReconciliation,
   finishReconciliation,
   insertDifferences,
   insertReconciliation,
-  LARGEST_BATCH,
   listDifferences,
   listReconciliations,
-  ownPositionsOf,
-  readOwnRows,
+  localPositionsOf,
+  readLocalRows,
   releaseReconciliation,
-  type DifferenceFilter,
   type ReconciliationRow,
 } from './store.ts'
 
-export interface ReconciliationOptions {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly events: EventSink<Reconciliation>
-  readonly alerts: RecoverableAlerts
-  readonly channels: ReadonlyMap<string, PaymentChannel>
+interface ReconciliationDeps extends PaymentDeps {
   /** Rejects with `channel_not_found`. */
   readonly channel: (name: string) => PaymentChannel
-  /** The zone of the installation: the days of Stripe, and when the daily reconciliation begins. */
-  readonly timeZone: string
-  /** `HH:MM` */
-  readonly reconcileAt: string
   /** Runs requested ones; called after the commit. */
   readonly wake: () => void
 }
@@ -72,16 +57,21 @@ export type ReconciliationResult =
 
 interface Comparison {
   readonly row: ReconciliationRow
-  /** The rows of ours that the bill has. */
-  readonly inBill: Readonly<Record<Side, NumberSet>>
+  /** The local rows that the bill has. */
+  readonly inBill: Readonly<Record<RowType, NumberSet>>
   matched: number
   differences: number
   /** Rows that the provider was asked for. */
   asked: number
 }
 
+/**
+ * The most rows that are compared at a time: a bound for a turn of the event loop, and for what the garbage collector keeps of
+ * each batch.
+ */
+const LARGEST_BATCH = 200
 const WORKER = 'worker'
-const SIDES = ['payment', 'refund'] as const satisfies readonly Side[]
+const ROW_TYPES = ['payment', 'refund'] as const satisfies readonly RowType[]
 // docs/specification.md, Payments: the books of WeChat Pay and Alipay have the days of Beijing
 const BEIJING = 'Asia/Shanghai'
 // Calls of one comparison; a bill that lacks everything is not asked for row by row.
@@ -96,16 +86,16 @@ const LONGEST_ERROR = 500
 
 /** Comparisons of a day's payments with the books of their provider. */
 export class Reconciliations {
-  readonly #options: ReconciliationOptions
+  readonly #deps: ReconciliationDeps
 
-  constructor(options: ReconciliationOptions) {
-    this.#options = options
+  constructor(deps: ReconciliationDeps) {
+    this.#deps = deps
   }
 
   /** Requests a reconciliation, which a worker makes. Rejects with `channel_not_found`, `validation_failed` and `reconciliation_running`. */
   async request(tx: Tx, channel: string, date: string, actor: string): Promise<ReconciliationRow> {
     const row = await this.#insert(tx, channel, date, actor, {})
-    tx.afterCommit(() => this.#options.wake())
+    tx.afterCommit(() => this.#deps.wake())
     return row
   }
 
@@ -117,7 +107,7 @@ export class Reconciliations {
     actor: string,
     record?: (tx: Tx, row: ReconciliationRow) => Promise<void>,
   ): Promise<ReconciliationRow> {
-    const { clock, store } = this.#options
+    const { clock, store } = this.#deps
     // If this process dies, a worker makes it: at once on this host, after that time on another one.
     const lease = { leaseHolder: newHolder(), dueAt: clock.now() + COMMAND_LEASE_MS }
     const row = await store.write(async (tx) => {
@@ -140,18 +130,19 @@ export class Reconciliations {
     actor: string,
     lease: { leaseHolder?: string; dueAt?: number },
   ): Promise<ReconciliationRow> {
-    const channel = this.#options.channel(name)
-    const now = this.#options.clock.now()
+    const channel = this.#deps.channel(name)
+    const now = this.#deps.clock.now()
     const range = dayRange(date, this.#timeZoneOf(channel))
     if (!range || range.to > now)
       throw invalidField('date', 'invalid', { reason: 'must be a day that is over, as YYYY-MM-DD' })
-    const row = {
+    const row: ReconciliationRow = {
       ...queuedWork(now),
       ...lease,
+      seq: 0,
       id: newId(),
       channel: name,
       date,
-      status: 'running' as const,
+      status: 'running',
       matched: 0,
       differences: 0,
       error: null,
@@ -160,34 +151,32 @@ export class Reconciliations {
       requestedBy: actor,
       isAlerted: false,
     }
-    if (await insertReconciliation(tx, row)) return { seq: 0, ...row }
-    throw new AppError(
-      'conflict',
-      'reconciliation_running',
-      `A reconciliation of the channel ${name} is running; wait for its end.`,
-    )
+    if (await insertReconciliation(tx, row)) return row
+    const message = `A reconciliation of the channel ${name} is running; wait for its end.`
+    throw new AppError('conflict', 'reconciliation_running', message)
   }
 
   #timeZoneOf({ kind }: PaymentChannel): string {
-    return kind === 'stripe' ? this.#options.timeZone : BEIJING
+    return kind === 'stripe' ? this.#deps.timeZone : BEIJING
   }
 
   /** Rejects with `reconciliation_not_found`. */
   async get(id: string): Promise<ReconciliationRow> {
-    const row = await findReconciliation(this.#options.store.read, id)
-    if (!row) throw notFound('reconciliation', id)
-    return row
+    return requireFound(await findReconciliation(this.#deps.store.read, id), 'reconciliation', id)
   }
 
   /** Newest first. */
-  list(page: PageRequest): Promise<Page<Reconciliation>> {
-    return listReconciliations(this.#options.store.read, page)
+  list(page: PageRequest) {
+    return listReconciliations(this.#deps.store.read, {}, page)
   }
 
   /** The differences in the order in which they were found. Rejects with `reconciliation_not_found`. */
-  async differences(filter: DifferenceFilter, page: PageRequest): Promise<Page<Difference>> {
+  async differences(
+    filter: { readonly reconciliationId: string; readonly kind?: DifferenceKind | undefined },
+    page: PageRequest,
+  ) {
     await this.get(filter.reconciliationId)
-    return listDifferences(this.#options.store.read, filter, { ...page, order: OLDEST_FIRST })
+    return listDifferences(this.#deps.store.read, filter, { ...page, order: OLDEST_FIRST })
   }
 
   /** Compares the day, outside of any transaction. May run twice for one reconciliation: the second run begins anew. */
@@ -196,7 +185,7 @@ export class Reconciliations {
     signal: AbortSignal | undefined,
     file?: string,
   ): Promise<ReconciliationResult> {
-    const { channels, logger, store } = this.#options
+    const { channels, logger, store } = this.#deps
     const channel = channels.get(row.channel)
     if (!channel) return { status: 'failed', error: `The configuration has no channel ${row.channel}.` }
     const inBill = { payment: new NumberSet(), refund: new NumberSet() }
@@ -236,19 +225,17 @@ export class Reconciliations {
     if (batch.length === 0) return
     const { row, inBill } = comparison
     const found: Difference[] = []
-    for (const type of SIDES) {
-      const rows = await this.#findUnmatched(
-        comparison,
-        type,
-        batch.filter((there) => there.type === type),
-      )
+    for (const type of ROW_TYPES) {
+      const ofType = batch.filter((there) => there.type === type)
+      const rows = await this.#findUnmatched(comparison, type, ofType)
+      if (rows.length === 0) continue
       const numbers = rows.map(({ number }) => number)
-      const own = await findOwnRows(this.#options.store.read, type, row.channel, numbers)
+      const local = await findLocalRows(this.#deps.store.read, type, row.channel, numbers)
       for (const there of rows) {
-        const here = own.get(there.number)
-        // A second row of a number is money of which we know nothing.
-        const isOurs = here !== undefined && inBill[type].add(here.seq)
-        const difference = compareRows(there, isOurs ? here : undefined)
+        const here = local.get(there.number)
+        // A second row of a number is unknown money.
+        const isLocal = here !== undefined && inBill[type].add(here.seq)
+        const difference = compareRows(there, isLocal ? here : undefined)
         if (difference) found.push(difference)
       }
     }
@@ -259,13 +246,14 @@ export class Reconciliations {
   /** The rows of a batch that need a closer look: all but a few match. */
   async #findUnmatched(
     { row, inBill }: Comparison,
-    type: Side,
+    type: RowType,
     rows: readonly BillRow[],
   ): Promise<BillRow[]> {
+    if (rows.length === 0) return []
     const numbers = rows.map(({ number }) => number)
     const matched = new Set<BillRow>()
     for (const { seq, place, cents } of await findMatches(
-      this.#options.store.read,
+      this.#deps.store.read,
       type,
       row.channel,
       numbers,
@@ -284,17 +272,17 @@ export class Reconciliations {
     signal: AbortSignal | undefined,
   ) {
     const { row, inBill } = comparison
-    const { read } = this.#options.store
+    const { read } = this.#deps.store
     const range = dayRange(row.date, this.#timeZoneOf(channel))
     if (!range) throw new Error(`The date ${row.date} does not exist.`)
     let isEmpty = true
-    for await (const { type, positions } of ownPositionsOf(read, { channel: row.channel, ...range })) {
+    for await (const { type, positions } of localPositionsOf(read, { channel: row.channel, ...range })) {
       isEmpty = false
       if (!hasBill) break
       const absent = positions.map(({ seq }) => seq).filter((seq) => !inBill[type].has(seq))
       for (let at = 0; at < absent.length; at += LARGEST_BATCH) {
         signal?.throwIfAborted()
-        const rows = await readOwnRows(read, type, absent.slice(at, at + LARGEST_BATCH))
+        const rows = await readLocalRows(read, type, absent.slice(at, at + LARGEST_BATCH))
         await this.#keepMissing(comparison, channel, rows, range)
       }
     }
@@ -304,10 +292,10 @@ export class Reconciliations {
   async #keepMissing(
     comparison: Comparison,
     channel: PaymentChannel,
-    rows: readonly (OwnRow & OwnTimes)[],
+    rows: readonly (LocalRow & LocalTimes)[],
     range: DayRange,
   ): Promise<void> {
-    const missing: OwnRow[] = []
+    const missing: LocalRow[] = []
     for (const row of rows)
       if (!(await this.#isOfOtherDay(comparison, channel, row, range))) missing.push(row)
     await this.#keep(comparison, missing.map(missingThere))
@@ -320,12 +308,12 @@ export class Reconciliations {
   async #isOfOtherDay(
     comparison: Comparison,
     channel: PaymentChannel,
-    row: OwnRow & OwnTimes,
+    row: LocalRow & LocalTimes,
     range: DayRange,
   ): Promise<boolean> {
     if (!mayBeOfOtherDay(row, range) || comparison.asked >= MAX_ASKED) return false
     comparison.asked++
-    const { read } = this.#options.store
+    const { read } = this.#deps.store
     const payment = await findPayment(read, row.paymentId)
     if (!payment) return false
     const reference = referenceOf(payment)
@@ -342,15 +330,16 @@ export class Reconciliations {
   async #keep(comparison: Comparison, found: readonly Difference[]): Promise<void> {
     if (found.length === 0) return
     comparison.differences += found.length
-    await this.#options.store.write((tx) => insertDifferences(tx, comparison.row.id, found))
+    await this.#deps.store.write((tx) => insertDifferences(tx, comparison.row.id, found))
   }
 
   /** Records the end, with its event and its alert. */
   async finish(tx: Tx, row: ReconciliationRow, result: ReconciliationResult): Promise<void> {
-    const { clock, events } = this.#options
+    const { clock, events } = this.#deps
     const now = clock.now()
     const isAlerted = this.#needsAlert(row, result, now)
-    const ended = { ...row, ...BLANK, ...result, finishedAt: now, isAlerted }
+    const nothing = { matched: 0, differences: 0, error: null }
+    const ended = { ...row, ...nothing, ...result, finishedAt: now, isAlerted }
     if (!(await finishReconciliation(tx, ended))) return
     await events.append(tx, { type: PAYMENT_EVENTS.reconciled, subject: row.id, data: ended })
     if (isAlerted) await this.#raise(tx, ended)
@@ -358,18 +347,10 @@ export class Reconciliations {
   }
 
   /** A failure is retried until the evening. */
-  #needsAlert(
-    { requestedBy, date }: ReconciliationRow,
-    { status }: ReconciliationResult,
-    now: number,
-  ): boolean {
-    if (status === 'differs') return true
-    return status === 'failed' && requestedBy === WORKER && this.#isTooLate(date, now)
-  }
-
-  #isTooLate(date: string, now: number): boolean {
-    const { date: yesterday, time } = localDay(now, this.#options.timeZone, 1)
-    return date < yesterday || time >= GIVE_UP_AT
+  #needsAlert({ requestedBy, date }: ReconciliationRow, { status }: ReconciliationResult, now: number) {
+    if (status !== 'failed') return status === 'differs'
+    const { date: yesterday, time } = localDay(now, this.#deps.timeZone, 1)
+    return requestedBy === WORKER && (date < yesterday || time >= GIVE_UP_AT)
   }
 
   async #raise(tx: Tx, { id, channel, date, status, differences, error }: ReconciliationRow): Promise<void> {
@@ -377,21 +358,19 @@ export class Reconciliations {
       status === 'differs'
         ? `has ${differences} differences. Look at them (GET /payments/reconciliations/${id}/differences), correct them`
         : `has failed: ${error}. Remove the cause; an answer 401 or 403 is about the keys of the channel, in its secrets_file`
-    await this.#options.alerts.raise(tx, {
-      alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.reconciliation:*', channel),
-      source: 'platform.payments',
+    await this.#deps.alerts.raise(tx, {
+      ...paymentAlarm('payment.reconciliation:*', channel),
       title: `The payments of ${date} on ${channel} are not reconciled`,
       body: `The reconciliation ${id} ${what}, and reconcile the day again.`,
       severity: 'ERROR',
     })
   }
 
+  /** Ends the alert of the channel if the day was the last one with an alert. */
   async #recover(tx: Tx, { channel, date }: ReconciliationRow): Promise<void> {
-    const { cleared, others } = await clearDayAlerts(tx, channel, date)
-    if (!cleared || others) return
-    await this.#options.alerts.recoverIfRaised(tx, {
-      alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.reconciliation:*', channel),
-      source: 'platform.payments',
+    if (!(await clearDayAlerts(tx, channel, date)) || (await findAlerted(tx, channel))) return
+    await this.#deps.alerts.recoverIfRaised(tx, {
+      ...paymentAlarm('payment.reconciliation:*', channel),
       title: `The payments on ${channel} are reconciled`,
       body: `The day ${date} matches.`,
     })
@@ -399,7 +378,7 @@ export class Reconciliations {
 
   /** What the worker does from time to time: requests the reconciliations of the last days that are due. */
   async requestDue(): Promise<void> {
-    const { channels, clock, reconcileAt, store, timeZone } = this.#options
+    const { channels, clock, reconcileAt, store, timeZone } = this.#deps
     const now = clock.now()
     const isBeforeTime = localDay(now, timeZone).time < reconcileAt
     for (const channel of channels.values())
@@ -412,17 +391,11 @@ export class Reconciliations {
   }
 }
 
-const BLANK = { matched: 0, differences: 0, error: null }
-
 function isWanted(newest: ReconciliationRow | undefined, now: number): boolean {
   if (!newest) return true
   const { status, isAlerted, finishedAt } = newest
-  return (
-    status === 'failed' &&
-    !isAlerted &&
-    finishedAt !== null &&
-    isDueAt(finishedAt + RETRY_AFTER_MS, now, RETRY_AFTER_MS)
-  )
+  if (status !== 'failed' || isAlerted || finishedAt === null) return false
+  return isDueAt(finishedAt + RETRY_AFTER_MS, now, RETRY_AFTER_MS)
 }
 
 /** Another reconciliation of the channel is running; the next scan tries again. */

@@ -3,7 +3,8 @@ import { CLOCK_DIFFERENCE_MS, DAY, MINUTE, SECOND } from '../../../kernel/time.t
 import { Runner, type WorkClaim } from '../../../store/work/runner.ts'
 import type { ClaimFilter } from '../../../store/work/work-queue.ts'
 import type { Tx } from '../../../store/store.ts'
-import type { RunnerDeps, RunnerScope } from '../worker.ts'
+import type { RunnerScope } from '../worker.ts'
+import type { PaymentDeps } from '../deps.ts'
 import { COMMAND_LEASE_MS, type ReconciliationResult, type Reconciliations } from './service.ts'
 import { reconciliationQueue, type ReconciliationRow } from './store.ts'
 
@@ -15,8 +16,8 @@ const RETRY = { initialMs: SECOND, maximumMs: MINUTE, giveUpAfterMs: DAY }
 /** Makes the reconciliations of a channel that were requested. */
 export function reconciliationRunner(
   { name, only, everyMs = LOOK_EVERY_MS }: RunnerScope,
-  reconciliations: Pick<Reconciliations, 'run' | 'finish'>,
-  deps: RunnerDeps,
+  reconciliations: Reconciliations,
+  deps: PaymentDeps,
 ): Runner<ReconciliationRow, ReconciliationResult> {
   return new Runner<ReconciliationRow, ReconciliationResult>({
     ...deps,
@@ -52,6 +53,6 @@ export async function claimReconciliations(
 }
 
 /** Requests the reconciliations of `payments.reconcile_at`. */
-export function reconciliationJob(reconciliations: Pick<Reconciliations, 'requestDue'>): Job {
+export function reconciliationJob(reconciliations: Reconciliations): Job {
   return { name: 'payment-reconciliation', everyMs: MINUTE, run: () => reconciliations.requestDue() }
 }

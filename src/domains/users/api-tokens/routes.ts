@@ -1,11 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { hasRole, ROLES, type Identity } from '../../../kernel/identity.ts'
-import { JsonText } from '../../../kernel/text.ts'
 import { SECOND } from '../../../kernel/time.ts'
-import { encoderOf } from '../../../wire/codec.ts'
+import { bodyWriter, encoderOf } from '../../../wire/codec.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'
-import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../../wire/page.ts'
+import { encodePage, PageOf, parsePage, TimedQuery } from '../../../wire/page.ts'
 import { created, ok, type Route, routeOf } from '../../../wire/route.ts'
 import {
   ErrorBody,
@@ -58,8 +57,8 @@ export function tokenRoutes(tokens: ApiTokens): Route[] {
       change: async (tx, { params, body, identity }) => {
         const token = await tokens.create(tx, params.id, fromTokenBody(body), identity)
         return {
-          ...created(`/users/${params.id}/tokens`, token.id, new JsonText(encodeNewToken(token))),
-          storedBody: new JsonText(encodeKnownToken(token)),
+          ...created(`/users/${params.id}/tokens`, token.id, createdTokenText(token)),
+          storedBody: knownTokenText(token),
         }
       },
     }),
@@ -70,8 +69,8 @@ export function tokenRoutes(tokens: ApiTokens): Route[] {
       summary: 'List the API tokens of a user, newest first',
       access: 'authenticated',
       params: IdParams,
-      query: TokenQuery,
-      answers: { 200: { description: 'A page of tokens.', schema: TokenPage }, 403: FORBIDDEN },
+      query: TimedQuery,
+      answers: { 200: { description: 'A page of tokens.', schema: PageOf(TokenSchema) }, 403: FORBIDDEN },
       errors: { user_not_found },
       read: async ({ params, query, identity }) => {
         requireOwner(params.id, identity)
@@ -136,10 +135,6 @@ const NewTokenSchema = Fields(
   { $id: 'NewApiToken' },
 )
 
-const TokenPage = PageOf(TokenSchema)
-
-const TokenQuery = Fields(TimedPageQuery)
-
 const TokenParams = Fields({ id: Id, token_id: Id })
 
 const NewTokenBody = Fields({
@@ -166,9 +161,9 @@ function fromTokenBody({ name, expires_in, roles }: Static<typeof NewTokenBody>)
 
 const encodeToken = encoderOf(TokenSchema)
 
-const encodeNewToken = encoderOf(NewTokenSchema, {
-  token: ({ token }: CreatedToken) => token.reveal(),
-})
+const createdTokenText = bodyWriter(
+  encoderOf(NewTokenSchema, { token: ({ token }: CreatedToken) => token.reveal() }),
+)
 
 /** A new token as the repetition of its request gets it. */
-const encodeKnownToken = encoderOf(NewTokenSchema, { token: () => null })
+const knownTokenText = bodyWriter(encoderOf(NewTokenSchema, { token: () => null }))

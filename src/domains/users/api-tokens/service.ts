@@ -1,11 +1,12 @@
 import type { Clock } from '../../../kernel/clock.ts'
-import { AppError, invalidField, notFound } from '../../../kernel/errors.ts'
+import { AppError, invalidField, notFound, requireFound } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { knownRoles, type Identity, type Role } from '../../../kernel/identity.ts'
 import type { Logger } from '../../../kernel/logger.ts'
-import type { Page, PageRequest } from '../../../kernel/page.ts'
+import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
 import { Secret } from '../../../kernel/secret.ts'
 import { MINUTE } from '../../../kernel/time.ts'
+import { END_REASONS } from '../../../ports/session-registry.ts'
 import type { Queries, Store, Tx } from '../../../store/store.ts'
 import type { User } from '../model.ts'
 import type { Users } from '../service.ts'
@@ -30,7 +31,6 @@ import {
   touchToken,
 } from './store.ts'
 import { hashToken, newTokenText } from './token-text.ts'
-import { END_REASONS } from '../../../ports/session-registry.ts'
 
 export interface ApiTokenDeps {
   readonly store: Store
@@ -42,12 +42,12 @@ export interface ApiTokenDeps {
 }
 
 /** A token as its owner sees it: with the roles that it has now. */
-export interface ShownToken extends Omit<ApiToken, 'roles'> {
+export interface TokenView extends Omit<ApiToken, 'roles'> {
   readonly roles: readonly Role[]
 }
 
 /** A new token with its text, which nobody can read again. */
-export interface CreatedToken extends ShownToken {
+export interface CreatedToken extends TokenView {
   readonly token: Secret
 }
 
@@ -73,7 +73,11 @@ export class ApiTokens {
     const { clock, users } = this.#deps
     users.requireOwnUsers()
     if (by.token) await requireLiveToken(tx, by.token)
-    const user = requireEnabled(await shareUser(tx, userId), userId)
+    const user = requireFound(await shareUser(tx, userId), 'user', userId)
+    if (!user.enabled) {
+      const message = `${user.name} is disabled; enable the user first.`
+      throw new AppError('conflict', 'user_disabled', message)
+    }
     const now = clock.now()
     const roles = wanted.roles ? knownRoles(wanted.roles) : null
     requireOwnRoles(roles, user)
@@ -93,18 +97,18 @@ export class ApiTokens {
       lastUsedFrom: null,
     }
     const text = newTokenText()
-    await insertToken(tx, token, hashToken(text))
+    await insertToken(tx, { ...token, hash: hashToken(text) })
     this.#log(tx, 'API token created', token, by.id)
-    return { ...shownToken(token, user), token: new Secret(text) }
+    return { ...tokenViewOf(token, user), token: new Secret(text) }
   }
 
   /** The tokens of a user, newest first. Rejects with `user_not_found`. */
-  async list(userId: string, page: PageRequest): Promise<Page<ShownToken>> {
+  async list(userId: string, page: PageRequest): Promise<Page<TokenView>> {
     const { store, users } = this.#deps
     // A cursor of another list is refused for any user.
-    const { items, ...rest } = await listTokens(store.read, userId, page)
+    const tokens = await listTokens(store.read, { userId }, page)
     const user = await users.get(userId)
-    return { ...rest, items: items.map((token) => shownToken(token, user)) }
+    return mapPage(tokens, (token) => tokenViewOf(token, user))
   }
 
   /** Revokes a token and ends its VPN sessions. Rejects with `token_not_found`. */
@@ -137,7 +141,7 @@ export class ApiTokens {
     if (this.#recorded.size >= MAX_RECORDED) this.#recorded.clear()
     this.#recorded.set(id, now)
     try {
-      await store.write((tx) => touchToken(tx, { id, at: now, from, before: now - USE_EVERY_MS }))
+      await store.write((tx) => touchToken(tx, id, now, from, now - USE_EVERY_MS))
     } catch (error) {
       logger.debug({ token_id: id, error }, 'the use of an API token was not recorded')
     }
@@ -152,14 +156,8 @@ export class ApiTokens {
 // More are forgotten, and recorded again a little early.
 const MAX_RECORDED = 10_000
 
-function shownToken(token: ApiToken, user: User): ShownToken {
+function tokenViewOf(token: ApiToken, user: User): TokenView {
   return { ...token, roles: rolesOfToken(token, user) }
-}
-
-function requireEnabled(user: User | undefined, id: string): User {
-  if (!user) throw notFound('user', id)
-  if (user.enabled) return user
-  throw new AppError('conflict', 'user_disabled', `${user.name} is disabled; enable the user first.`)
 }
 
 function requireOwnRoles(roles: readonly Role[] | null, user: User): void {
@@ -168,21 +166,15 @@ function requireOwnRoles(roles: readonly Role[] | null, user: User): void {
 }
 
 function tooManyTokens(name: string): AppError {
-  return new AppError(
-    'conflict',
-    'too_many_tokens',
-    `${name} has ${MAX_TOKENS} tokens already; delete one that is not used any more.`,
-  )
+  const message = `${name} has ${MAX_TOKENS} tokens already; delete one that is not used any more.`
+  return new AppError('conflict', 'too_many_tokens', message)
 }
 
 /** Until when a new token may be valid that the caller makes: without end, unless it comes with an API token itself. */
-function limitOf({ token, roles: own }: Identity, roles: readonly Role[]): number {
+function limitOf({ token, roles: callerRoles }: Identity, roles: readonly Role[]): number {
   if (token?.kind !== 'api') return Number.POSITIVE_INFINITY
-  const beyond = own.includes('admin') ? [] : roles.filter((role) => !own.includes(role))
+  const beyond = callerRoles.includes('admin') ? [] : roles.filter((role) => !callerRoles.includes(role))
   if (beyond.length === 0) return token.expiresAt
-  throw new AppError(
-    'forbidden',
-    'forbidden',
-    `A token that lacks ${beyond.join(', ')} makes none that has it.`,
-  )
+  const message = `A token that lacks ${beyond.join(', ')} makes none that has it.`
+  throw new AppError('forbidden', 'forbidden', message)
 }

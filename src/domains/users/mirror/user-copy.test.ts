@@ -5,7 +5,7 @@ import { onEveryDialect } from '../../../../test/support/store.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { Secret } from '../../../kernel/secret.ts'
 import type { User } from '../model.ts'
-import { findAccount } from '../store.ts'
+import { findAccountByName } from '../store.ts'
 
 const FIRST_PAGE = { limit: 100 }
 
@@ -36,7 +36,7 @@ onEveryDialect('the copy of the users', (dialect) => {
     await w.exchange()
     assert.deepEqual(essence(await w.copies.get(w.ada.id)), essence(w.ada))
     assert.deepEqual(await w.names(), ['ada', 'root'])
-    assert.equal((await findAccount(w.store.read, 'ada'))?.passwordHash.reveal(), 'none')
+    assert.equal((await findAccountByName(w.store.read, 'ada'))?.passwordHash.reveal(), 'none')
     assert.equal((await w.copy.state()).pool, PRIMARY_POOL)
     assert.deepEqual([w.ended, w.changed], [[], [w.root.id, w.ada.id]])
   })

@@ -1,15 +1,15 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import type { Counter, Metrics } from '../../../kernel/metrics.ts'
+import { createSeriesCounter, type Counter, type Metrics } from '../../../kernel/metrics.ts'
 import { Secret } from '../../../kernel/secret.ts'
+import { END_REASONS } from '../../../ports/session-registry.ts'
 import type { MirroredUser, UserChanges } from '../../../ports/user-source.ts'
 import type { Store, Tx } from '../../../store/store.ts'
-import type { User } from '../model.ts'
+import { nameKey, type User } from '../model.ts'
 import type { UserDeps, Users } from '../service.ts'
 import { deleteUser, hasUsers, lockUser } from '../store.ts'
 import { copyOf, type MirrorState } from './model.ts'
-import { findOtherOfName, listIds, lockState, readState, writeCopy, writeState } from './store.ts'
-import { END_REASONS } from '../../../ports/session-registry.ts'
+import { findNamesake, listIds, lockState, readState, writeCopy, writeState } from './store.ts'
 
 export interface UserCopyDeps {
   readonly store: Store
@@ -71,11 +71,11 @@ export class UserCopy {
   }
 
   async #endFullCopy(revision: number | null, next: number, seen: ReadonlySet<string>): Promise<void> {
-    const missing = (await listIds(this.#deps.store.read)).filter((id) => !seen.has(id))
+    const missing = (await listIds(this.#deps.store.read)).filter(({ id }) => !seen.has(id))
     for (let start = 0; start < missing.length; start += BATCH) {
       const batch = missing.slice(start, start + BATCH)
       await this.#write(revision, async (tx, state) => {
-        for (const id of batch) await this.#delete(tx, id)
+        for (const { id } of batch) await this.#delete(tx, id)
         return state
       })
     }
@@ -103,9 +103,10 @@ export class UserCopy {
     const user = copyOf(item, known, this.#deps.clock.now())
     if (user === known) return
     // A name passes to another user after a deletion that comes with a later page.
-    const namesake = await findOtherOfName(tx, user)
-    if (namesake !== undefined) await this.#delete(tx, namesake)
-    await writeCopy(tx, user, NO_HASH)
+    const key = nameKey(user.name)
+    const namesake = await findNamesake(tx, user.id, key)
+    if (namesake) await this.#delete(tx, namesake.id)
+    await writeCopy(tx, { ...user, nameKey: key, passwordHash: NO_HASH })
     if (known && endsTokens(known, user))
       await this.#deps.sessions.endOf(tx, user.id, END_REASONS.user_changed_on_primary)
     this.#announce(tx, user.id, 'written')
@@ -126,13 +127,11 @@ export class UserCopy {
 
 /** Registered on every platform, so that its name is known before the first change. */
 export function mirrorChangesCounter(metrics: Metrics): Counter {
-  const counter = metrics.counter({
+  return createSeriesCounter(metrics, {
     name: 'mirror_changes_total',
     help: 'Users that a standby has written or deleted as its primary did.',
-    labels: ['change'],
+    labels: { change: CHANGES },
   })
-  for (const change of CHANGES) counter.increment({ change }, 0)
-  return counter
 }
 
 function endsTokens(known: User, user: User): boolean {
