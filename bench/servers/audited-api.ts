@@ -21,7 +21,7 @@ const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secrets: j
 const server = await createHttpServer({
   ...httpOptions(base, 'api'),
   changes: new Changes({ store, keys }),
-  ...(kind === 'audited' && { audit: domains.audit.audit }),
+  ...(kind === 'audited' && { audit: domains.audit.service }),
   routes: routesOf(domains),
   identify: () => ({ id: 'bench', name: 'bench', roles: ['admin'], via: 'headers' }),
 })

@@ -159,11 +159,11 @@ function openDomains(
   if (!config.readOnly) keepKeyOfIdentities(config, identityKeyOf(keys[0].reveal()), logger)
   const ports = { ...deliveries, signingKeys: () => keys, channels }
   const domains = createDomains({ config, store, clock: systemClock, logger, metrics, ...ports })
-  exposeTelemetry(domains.telemetry.telemetry, metrics)
-  resources.defer(() => domains.events.events.close())
+  exposeTelemetry(domains.telemetry.service, metrics)
+  resources.defer(() => domains.events.service.close())
   // A read-only process cannot record a delivery, so it does not deliver.
   if (config.readOnly) return { domains, jobs: [], deliveries: [] }
-  const { messages } = domains.messages
+  const { service: messages } = domains.messages
   exposeBacklog(messages, metrics)
   const start = (name: string, outbox: Outbox) => startDispatcher(parts, { name, outbox }, resources)
   delivery.dispatcher = start('delivery', messages)

@@ -41,6 +41,7 @@ import { AddressRules } from '../infra/webhooks/addresses.ts'
 import { HttpWebhookCaller } from '../infra/webhooks/webhook-caller.ts'
 import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
 import type { Clock, WaitingClock } from '../kernel/clock.ts'
+import { late } from '../kernel/late.ts'
 import { type AlertTable, DeclaredAlerts } from '../kernel/alerts.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -145,40 +146,34 @@ export function createDomains(options: DomainsOptions) {
     channels = NO_CHANNELS,
   } = options
   const platform = { store, clock, logger, metrics }
-  // Messages raise alerts and alerts write messages, so `alerts` is looked up at the time of the call.
-  const lazyAlerts: RecoverableAlerts = {
-    raise: (tx, alert) => alerts.alerts.raise(tx, alert),
-    recoverIfRaised: (tx, alert) => alerts.alerts.recoverIfRaised(tx, alert),
-  }
-  const waking = (woken: Delivery) => wakingStreams(woken, () => events.events.wake())
+  // Messages raise alerts, and alerts write messages.
+  const lateAlerts = late<RecoverableAlerts>(() => alerts.service)
+  const waking = (woken: Delivery) => wakingStreams(woken, () => events.service.wake())
   const messages = messagesDomain.create({
     ...platform,
     delivery: wakingStreams(waking(delivery), () => webhooks.wake()),
-    alerts: lazyAlerts,
+    alerts: lateAlerts,
     subjects: new EventSubjects(declaredSubjects(DOMAINS)),
     keepMs: config.messages.keepMs,
   })
   const eventsOf = <T>(domain: Domain & { readonly encodeEvent: (data: T) => string }): EventSink<T> =>
-    messages.messages.eventsOf(domain.name, domain.encodeEvent)
+    messages.service.eventsOf(domain.name, domain.encodeEvent)
 
   const alerts = alertsDomain.create({
     ...platform,
     events: eventsOf(alertsDomain),
     declared: new DeclaredAlerts(DECLARED_ALERTS),
     version: VERSION,
-    userNames: (ids) => users.users.names(ids),
+    userNames: (ids) => users.service.names(ids),
     ...alertSettings(config),
   })
   // Payments pay orders, and orders close payments.
-  const lazyPayments: OrderPayments = {
-    orderLeftPending: (tx, orderId) => payments.payments.orderLeftPending(tx, orderId),
-    askBeforeExpiry: (orderIds) => payments.payments.askBeforeExpiry(orderIds),
-  }
+  const latePayments = late<OrderPayments>(() => payments.service)
   const orders = ordersDomain.create({
     ...platform,
     events: eventsOf(ordersDomain),
-    alerts: alerts.alerts,
-    payments: lazyPayments,
+    alerts: alerts.service,
+    payments: latePayments,
     expiryMs: config.orders.expiryMs,
     scanEveryMs: config.worker.orderScanMs,
     archiveAfterMs: config.orders.archiveAfterMs,
@@ -191,8 +186,8 @@ export function createDomains(options: DomainsOptions) {
   const payments = paymentsDomain.create({
     ...platform,
     events: eventsOf(paymentsDomain),
-    alerts: alerts.alerts,
-    orders: orders.orders,
+    alerts: alerts.service,
+    orders: orders.service,
     channels,
     currency: config.payments.currency,
     timeZone: config.payments.timeZone,
@@ -206,25 +201,22 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     tokens,
     passwords: createPasswords(),
-    sessions: {
-      endOf: (tx, id, reason) => sessions.sessions.endOf(tx, id, reason),
-      endOfToken: (tx, id, reason) => sessions.sessions.endOfToken(tx, id, reason),
-    },
+    sessions: late(() => sessions.service),
     vpnPool: config.vpn.ipPool.text,
     primary: config.gateway.mirrorFrom,
-    audit: audit.audit,
+    audit: audit.service,
     mirror: mirrorOptions(config, clock),
   })
   const pool = poolDomain.create({
     ...platform,
-    alerts: alerts.alerts,
+    alerts: alerts.service,
     cidr: config.vpn.ipPool.text,
     coolDownMs: config.vpn.coolDownMs,
   })
   const sessions = sessionsDomain.create({
     ...platform,
     events: eventsOf(sessionsDomain),
-    pool: pool.pool,
+    pool: pool.service,
     sessionsPerUser: config.vpn.sessionsPerUser,
     requireTokenHolder: users.requireTokenHolder,
     tokenHolderRows: users.tokenHolderRows,
@@ -232,28 +224,28 @@ export function createDomains(options: DomainsOptions) {
   const telemetry = telemetryDomain.create({
     ...platform,
     delivery: waking(telemetryDelivery),
-    newestMessage: messages.messages.newestNumber,
-    alerts: alerts.alerts,
-    deadLetters: messages.messages,
+    newestMessage: messages.service.newestNumber,
+    alerts: alerts.service,
+    deadLetters: messages.service,
     ...config.telemetry,
   })
   const heartbeats = heartbeatsDomain.create({
     ...platform,
     events: eventsOf(heartbeatsDomain),
-    alerts: alerts.alerts,
+    alerts: alerts.service,
     consoleUrl: config.console.url,
   })
   const tickets = ticketsDomain.create({
     ...platform,
     events: eventsOf(ticketsDomain),
-    userExists: (queries, userId) => users.users.exists(queries, userId),
-    userIdsByNames: (queries, names) => users.users.idsByNames(queries, names),
+    userExists: (queries, userId) => users.service.exists(queries, userId),
+    userIdsByNames: (queries, names) => users.service.idsByNames(queries, names),
   })
   const signIn = signInDomain.create({
     ...platform,
-    users: users.users,
+    users: users.service,
     auth: users.auth,
-    audit: audit.audit,
+    audit: audit.service,
     login: users.login,
     settings: signInSettings(config, clock),
     readOnly: config.readOnly,
@@ -263,14 +255,14 @@ export function createDomains(options: DomainsOptions) {
   const certificates = certificatesDomain.create({
     ...platform,
     events: eventsOf(certificatesDomain),
-    alerts: alerts.alerts,
+    alerts: alerts.service,
     files: new CertificateDirectory(join(config.dataDir, 'certs')),
     scanEveryMs: config.worker.certificateScanMs,
   })
   const dataBackups = dataBackupsDomain.create({
     ...platform,
     events: eventsOf(dataBackupsDomain),
-    alerts: alerts.alerts,
+    alerts: alerts.service,
     snapshots: createSnapshots(store),
     directory: join(config.dataDir, 'backups'),
     everyMs: config.data.backupEveryMs,
@@ -286,20 +278,20 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     ...commandSettings(config),
     events: eventsOf(commandsDomain),
-    alerts: alerts.alerts,
+    alerts: alerts.service,
     notices: alerts.notices,
     consoleUrl: config.console.url,
     builtInCommands: Object.values<DomainParts>(created).flatMap(
       ({ builtInCommands = [] }) => builtInCommands,
     ),
-    findAccount: (userId, queries) => users.users.find(userId, queries),
+    findAccount: (userId, queries) => users.service.find(userId, queries),
     signingKeys,
   })
   const webhooks = webhooksDomain.create({
     ...platform,
-    alerts: alerts.alerts,
+    alerts: alerts.service,
     log: messages.log,
-    audit: created.audit.audit,
+    audit: created.audit.service,
     caller: new HttpWebhookCaller(new AddressRules(config.webhooks.allowPrivate)),
     keepMs: config.messages.keepMs,
   })

@@ -53,13 +53,13 @@ export function createOverview(domains: OverviewedDomains, platform: Pick<Overvi
     ...platform,
     log: messages.log,
     subjects: STATUS_OF_SUBJECT,
-    countAllOrders: () => orders.orders.countAll(),
-    countAllOrdersWith: (after) => orders.orders.countAllWith(messages.log.placesAfter(after)),
+    countAllOrders: () => orders.service.countAll(),
+    countAllOrdersWith: (after) => orders.service.countAllWith(messages.log.placesAfter(after)),
     sample: async () => {
-      const firing = Object.values(await alerts.alerts.countFiring())
+      const firing = Object.values(await alerts.service.countFiring())
       return {
         firingAlerts: firing.reduce((sum, count) => sum + count, 0),
-        openSessions: await sessions.sessions.countLive(),
+        openSessions: await sessions.service.countLive(),
       }
     },
     sources: partSources(domains),
@@ -71,13 +71,13 @@ function partSources(domains: OverviewedDomains): OverviewDeps['sources'] {
   const readersOf = (path: string) => rolesOf(domains, path)
   return {
     orders: { readers: readersOf('/orders') },
-    payments: { readers: readersOf('/payments'), read: () => domains.payments.payments.summary() },
+    payments: { readers: readersOf('/payments'), read: () => domains.payments.service.summary() },
     messages: { readers: readersOf('/messages'), read: readMessages(domains) },
-    alerts: { readers: readersOf('/alerts'), read: () => domains.alerts.alerts.countFiring() },
+    alerts: { readers: readersOf('/alerts'), read: () => domains.alerts.service.countFiring() },
     heartbeats: { readers: readersOf('/alerts/heartbeats'), read: readHeartbeats(domains) },
     tickets: { readers: readersOf('/tickets'), read: readTickets(domains) },
     sessions: { readers: readersOf('/vpn/sessions'), read: readSessions(domains) },
-    pool: { readers: readersOf('/vpn/pool'), read: () => domains.pool.pool.usage() },
+    pool: { readers: readersOf('/vpn/pool'), read: () => domains.pool.service.usage() },
     certificates: { readers: readersOf('/certificates'), read: readCertificates(domains) },
     dataBackups: { readers: readersOf('/data/backups'), read: readDataBackups(domains) },
     night: { readers: readersOf('/alerts'), read: readNight(domains) },
@@ -93,7 +93,7 @@ function rolesOf(domains: OverviewedDomains, path: string): readonly Role[] {
   throw new Error(`GET ${path} is no list with roles.`)
 }
 
-function readMessages({ messages: { messages } }: OverviewedDomains): Read<'messages'> {
+function readMessages({ messages: { service: messages } }: OverviewedDomains): Read<'messages'> {
   return async () => {
     const { pending, oldest: oldestPendingAt } = await messages.backlog()
     const { messages: dead, oldest: oldestDeadAt } = await messages.deadLetters()
@@ -101,14 +101,14 @@ function readMessages({ messages: { messages } }: OverviewedDomains): Read<'mess
   }
 }
 
-function readHeartbeats({ heartbeats: { heartbeats } }: OverviewedDomains): Read<'heartbeats'> {
+function readHeartbeats({ heartbeats: { service: heartbeats } }: OverviewedDomains): Read<'heartbeats'> {
   return async () => {
     const missed = await heartbeats.missed()
     return { late: missed.length, items: missed.slice(0, LISTED) }
   }
 }
 
-function readTickets({ tickets: { tickets } }: OverviewedDomains): Read<'tickets'> {
+function readTickets({ tickets: { service: tickets } }: OverviewedDomains): Read<'tickets'> {
   return async () => {
     const counts = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }
     for (const { level, tickets: count } of await tickets.countUnclosed()) counts[level] = count
@@ -116,11 +116,13 @@ function readTickets({ tickets: { tickets } }: OverviewedDomains): Read<'tickets
   }
 }
 
-function readSessions({ sessions: { sessions } }: OverviewedDomains): Read<'sessions'> {
+function readSessions({ sessions: { service: sessions } }: OverviewedDomains): Read<'sessions'> {
   return async () => ({ open: await sessions.countLive() })
 }
 
-function readCertificates({ certificates: { certificates } }: OverviewedDomains): Read<'certificates'> {
+function readCertificates({
+  certificates: { service: certificates },
+}: OverviewedDomains): Read<'certificates'> {
   return async () => {
     const rows = await certificates.countByStatus()
     const countOf = (status: string) => rows.find((row) => row.status === status)?.certificates ?? 0
@@ -129,13 +131,15 @@ function readCertificates({ certificates: { certificates } }: OverviewedDomains)
   }
 }
 
-function readDataBackups({ 'data-backups': { backups, everyMs } }: OverviewedDomains): Read<'dataBackups'> {
+function readDataBackups({
+  'data-backups': { service: backups, everyMs },
+}: OverviewedDomains): Read<'dataBackups'> {
   const backupEverySeconds = everyMs === undefined ? null : Math.ceil(everyMs / SECOND)
   return async () => ({ last: (await backups.list({ limit: 1 })).items[0] ?? null, backupEverySeconds })
 }
 
 /** The alerts of a night have fixed ids (docs/specification.md, Alerts of a night). */
-function readNight({ alerts: { alerts } }: OverviewedDomains): Read<'night'> {
+function readNight({ alerts: { service: alerts } }: OverviewedDomains): Read<'night'> {
   const stateOf = async (alarmId: string) => {
     const alert = await alerts.findByAlarmId(alarmId)
     return alert && { id: alert.id, isFiring: alert.weight > 0, lastAt: alert.lastAt }
@@ -150,7 +154,7 @@ function readNight({ alerts: { alerts } }: OverviewedDomains): Read<'night'> {
   })
 }
 
-function readDrill({ heartbeats: { heartbeats } }: OverviewedDomains): Read<'drill'> {
+function readDrill({ heartbeats: { service: heartbeats } }: OverviewedDomains): Read<'drill'> {
   return async (): Promise<Drill> => {
     const drill = await heartbeats.find('backup-restore-drill')
     if (!drill) return { status: null, lastPassedAt: null, dueAt: null }
@@ -160,7 +164,7 @@ function readDrill({ heartbeats: { heartbeats } }: OverviewedDomains): Read<'dri
   }
 }
 
-function readExecutions({ commands: { commands } }: OverviewedDomains): Read<'executions'> {
+function readExecutions({ commands: { service: commands } }: OverviewedDomains): Read<'executions'> {
   return async (identity) => {
     const waiting = await commands.awaitingApproval(identity)
     return { awaitingApproval: waiting.length, oldestAt: waiting.at(-1)?.createdAt ?? null }

@@ -114,7 +114,7 @@ async function recordStart({ config, settings, domains, logger }: Base): Promise
     const [newest, ...older] = auditFiles(config).readOrCreateKeys()
     const keys = [keyOf(newest), ...older.map(keyOf)] as const
     const process = `${hostname()} ${config.modules.join(',')}`
-    await domains.audit.audit.recordSettings(process, settingsWithSecrets({ config, settings }), keys)
+    await domains.audit.service.recordSettings(process, settingsWithSecrets({ config, settings }), keys)
   } catch (error) {
     // A gateway may have no directory to keep the key in.
     logger.warn({ reason: errorMessage(error) }, 'the settings could not be recorded in the audit trail')
@@ -152,7 +152,7 @@ async function warnOfLostAuditKeys({ config, domains, logger }: Base): Promise<v
 }
 
 async function createFirstAdmin({ domains, onFirstAdmin }: ModuleContext): Promise<void> {
-  const admin = await domains.users.users.ensureFirstAdmin()
+  const admin = await domains.users.service.ensureFirstAdmin()
   if (admin) onFirstAdmin(admin)
 }
 

@@ -47,6 +47,8 @@ export interface DocumentFacts {
 
 /** What a domain contributes to a process. */
 export interface DomainParts {
+  /** Its operations, for other domains and for the program. */
+  readonly service: object
   readonly routes: readonly Route[]
   /** The jobs, by the module that runs them. */
   readonly jobs: Readonly<Partial<Record<'api' | 'gateway' | 'worker', readonly Job[]>>>

@@ -55,7 +55,7 @@ async function openWorld() {
     },
     /** What the bus answers to what waits in an outbox. */
     async settle(
-      outbox: typeof domains.messages.messages | typeof domains.telemetry.outbox,
+      outbox: typeof domains.messages.service | typeof domains.telemetry.outbox,
       outcome: 'delivered' | 'refused',
     ) {
       const waiting: OutboxMessage[] = await outbox.pending(100, ['alert.*'])
@@ -84,7 +84,7 @@ const night =
 const afterADay: Step = (w) => w.pass(DAY)
 const upload = (w: World) => {
   const parsed = parseUpload({ agent_id: 'a', items: [{ data: { n: 1 } }] }, w.clock.now())
-  return w.store.write((tx) => w.domains.telemetry.telemetry.accept(tx, parsed, 'collector'))
+  return w.store.write((tx) => w.domains.telemetry.service.accept(tx, parsed, 'collector'))
 }
 const dueExecution =
   (status: 'queued' | 'running'): Step =>
@@ -109,36 +109,36 @@ const afterItsRemoval: Step = async (w) => {
   await w.job('command-prune')
 }
 const register: (w: World, endsInMs: number) => Promise<string> = async (w, endsInMs) => {
-  const { certificates } = w.domains.certificates
+  const { service: certificates } = w.domains.certificates
   const bundle = bundleOf({ notAfter: w.clock.now() + endsInMs }, w.clock.now())
   const registration = await certificates.store('shop', bundle)
   return (await w.store.write((tx) => certificates.register(tx, registration, 'ada'))).id
 }
 const certificateIds = async ({ domains }: World) =>
-  (await domains.certificates.certificates.list({}, { limit: 10 })).items.map(({ id }) => id)
+  (await domains.certificates.service.list({}, { limit: 10 })).items.map(({ id }) => id)
 const poolOf = ({ store, clock, domains }: World) =>
-  new AddressPool({ store, clock, alerts: domains.alerts.alerts, cidr: '192.0.2.0/29', coolDownMs: MINUTE })
+  new AddressPool({ store, clock, alerts: domains.alerts.service, cidr: '192.0.2.0/29', coolDownMs: MINUTE })
 const deleteCertificates: Step = async (w) => {
   for (const id of await certificateIds(w))
-    await w.store.write((tx) => w.domains.certificates.certificates.remove(tx, id, 'ada'))
+    await w.store.write((tx) => w.domains.certificates.service.remove(tx, id, 'ada'))
 }
 
 const openPayment = async ({ store, domains, channel }: World, orderId = 'o-1') => {
-  const { payments } = domains.payments
+  const { service: payments } = domains.payments
   const order = { orderId, platform: 'live', amountCents: 4_990 }
-  await store.write((tx) => domains.orders.orders.create(tx, order, 'shop'))
+  await store.write((tx) => domains.orders.service.create(tx, order, 'shop'))
   const wanted = { orderId, channel: channel.name }
   const { payment } = await store.write((tx) => payments.create(tx, wanted, 'shop'))
   return payments.complete(payment.id)
 }
 const receive = ({ store, domains, channel }: World, callback: Callback) =>
-  store.write((tx) => domains.payments.payments.callbacks.receive(tx, channel.name, callback))
+  store.write((tx) => domains.payments.service.callbacks.receive(tx, channel.name, callback))
 const moveOrder = ({ store, domains }: World, status: 'paid' | 'expired') =>
-  store.write((tx) => domains.orders.orders.move(tx, 'o-1', status, 'shop'))
+  store.write((tx) => domains.orders.service.move(tx, 'o-1', status, 'shop'))
 const resolvePayments: Step = async ({
   store,
   domains: {
-    payments: { payments },
+    payments: { service: payments },
   },
 }) => {
   const { items } = await payments.list({}, { limit: 10 })
@@ -163,11 +163,11 @@ const CASES: Readonly<Record<string, Case>> = {
   'payment.duplicate:*': {
     async raise(w) {
       const first = await openPayment(w)
-      await w.store.write((tx) => w.domains.payments.payments.requestClose(tx, first.id, 'shop'))
-      await w.domains.payments.payments.close(first.id)
+      await w.store.write((tx) => w.domains.payments.service.requestClose(tx, first.id, 'shop'))
+      await w.domains.payments.service.close(first.id)
       const wanted = { orderId: 'o-1', channel: w.channel.name }
-      const { payment } = await w.store.write((tx) => w.domains.payments.payments.create(tx, wanted, 'shop'))
-      const second = await w.domains.payments.payments.complete(payment.id)
+      const { payment } = await w.store.write((tx) => w.domains.payments.service.create(tx, wanted, 'shop'))
+      const second = await w.domains.payments.service.complete(payment.id)
       for (const { number } of [second, first]) await receive(w, w.channel.pay(number))
     },
     end: resolvePayments,
@@ -188,7 +188,7 @@ const CASES: Readonly<Record<string, Case>> = {
       const { id, number } = await openPayment(w)
       await receive(w, w.channel.pay(number))
       const refund = await w.store.write((tx) =>
-        w.domains.payments.payments.refunds.create(tx, id, { reason: 'broken' }, 'ada'),
+        w.domains.payments.service.refunds.create(tx, id, { reason: 'broken' }, 'ada'),
       )
       await receive(w, w.channel.refundCallback(refund.number, 'failed'))
     },
@@ -209,7 +209,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'payment.bad_signature:*': {
     async raise({ domains: { payments }, channel }) {
-      const verified = payments.payments.callbacks.verify(
+      const verified = payments.service.callbacks.verify(
         channel.name,
         { 'x-signature': 'bad' },
         Buffer.from('{}'),
@@ -238,27 +238,27 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'bus.emptied': {
     async raise(w) {
-      const { messages } = w.domains.messages
+      const { service: messages } = w.domains.messages
       await messages.noteStream(w.clock.now())
       await w.order('o-1')
       await w.settle(messages, 'delivered')
       w.clock.advance(HOUR)
       await messages.noteStream(w.clock.now())
     },
-    end: (w) => w.domains.messages.messages.replay({ since: 0, until: w.clock.now() }),
+    end: (w) => w.domains.messages.service.replay({ since: 0, until: w.clock.now() }),
   },
   'message.dead:*': {
     async raise(w) {
       await w.order('o-1')
-      await w.settle(w.domains.messages.messages, 'refused')
+      await w.settle(w.domains.messages.service, 'refused')
     },
-    end: (w) => w.domains.messages.messages.redriveDead(new AbortController().signal),
+    end: (w) => w.domains.messages.service.redriveDead(new AbortController().signal),
   },
   'order.timeout:*': {
     async raise(w) {
       await w.order('o-1')
       w.clock.advance(HOUR)
-      await w.domains.orders.orders.expireDue(10)
+      await w.domains.orders.service.expireDue(10)
     },
     end: afterADay,
   },
@@ -275,17 +275,17 @@ const CASES: Readonly<Record<string, Case>> = {
   'heartbeat.missed:*': {
     async raise(w) {
       const settings = settingsOf({ everySeconds: 30, source: 's' })
-      await w.store.write((tx) => w.domains.heartbeats.heartbeats.put(tx, 'nightly', settings, 'ada'))
+      await w.store.write((tx) => w.domains.heartbeats.service.put(tx, 'nightly', settings, 'ada'))
       for (let checks = 0; checks < 8; checks++) {
-        await w.domains.heartbeats.heartbeats.checkDue()
+        await w.domains.heartbeats.service.checkDue()
         w.clock.advance(10_000)
       }
     },
-    end: (w) => w.store.write((tx) => w.domains.heartbeats.heartbeats.beat(tx, 'nightly', 'ada')),
+    end: (w) => w.store.write((tx) => w.domains.heartbeats.service.beat(tx, 'nightly', 'ada')),
   },
   'webhook.disabled:*': {
     async raise(w) {
-      const { webhooks } = w.domains.webhooks
+      const { service: webhooks } = w.domains.webhooks
       const settings = { url: 'https://one.example/', subjects: ['a'], description: '', ordered: true }
       await w.store.write(async (tx) => {
         const { id } = await webhooks.create(tx, { ...settings, enabled: true }, 'ada', 0)
@@ -295,7 +295,7 @@ const CASES: Readonly<Record<string, Case>> = {
       })
     },
     async end(w) {
-      const { webhooks } = w.domains.webhooks
+      const { service: webhooks } = w.domains.webhooks
       const [webhook] = (await webhooks.list({ limit: 1 })).items
       await w.store.write((tx) => webhooks.remove(tx, webhook?.id ?? '', 'ada', undefined))
     },
@@ -328,7 +328,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'certificate.expiring:*': {
     async raise(w) {
       await register(w, 2 * DAY)
-      await w.domains.certificates.certificates.inspect(AbortSignal.timeout(60_000))
+      await w.domains.certificates.service.inspect(AbortSignal.timeout(60_000))
     },
     end: deleteCertificates,
   },
@@ -336,20 +336,20 @@ const CASES: Readonly<Record<string, Case>> = {
     async raise(w) {
       await register(w, 365 * DAY)
       rmSync(join(w.dataDir, 'certs'), { recursive: true })
-      await w.domains.certificates.certificates.inspect(AbortSignal.timeout(60_000))
+      await w.domains.certificates.service.inspect(AbortSignal.timeout(60_000))
     },
     end: deleteCertificates,
   },
   'data.backup.failed': {
     async raise(w) {
-      const { backups } = w.domains['data-backups']
+      const { service: backups } = w.domains['data-backups']
       await w.store.write(async (tx) => {
         const backup = await backups.create(tx, {}, 'ada')
         await backups.finish(tx, backup, { status: 'failed', error: 'no space' })
       })
     },
     async end(w) {
-      const { backups } = w.domains['data-backups']
+      const { service: backups } = w.domains['data-backups']
       const [failed] = (await backups.list({ limit: 1 })).items
       await w.store.write((tx) => backups.remove(tx, failed?.id ?? '', 'ada'))
     },
@@ -413,7 +413,7 @@ for (const [pattern, { severities }] of Object.entries(DECLARED_ALERTS))
     const { raise, end } = CASES[pattern] ?? assert.fail('add a case that raises and ends it')
     await using w = await openWorld()
     const find = async () => {
-      const { items } = await w.domains.alerts.alerts.list({}, { limit: 100 })
+      const { items } = await w.domains.alerts.service.list({}, { limit: 100 })
       const named = items.filter(({ alarmId }) => alarmId?.startsWith(pattern.replace(/\*$/, '')))
       return named.find(({ alarmId }) => alarmId === pattern) ?? named[0]
     }

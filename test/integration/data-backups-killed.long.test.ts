@@ -42,7 +42,7 @@ onEveryDialect('a backup whose process is killed', (dialect) => {
     test(`when it is ${step}: it has failed as interrupted, and leaves no file`, async () => {
       await using world = await deadBackup(step)
       const { id, backups } = world
-      assert.equal((await backups.backups.get(id)).status, 'running')
+      assert.equal((await backups.service.get(id)).status, 'running')
       backups.start()
       const { status, error, sha256 } = await backups.ended(id)
       assert.deepEqual([status, error, sha256], ['failed', 'interrupted', null])
@@ -65,7 +65,7 @@ onEveryDialect('a backup whose process is killed', (dialect) => {
 
   test('does not refuse the next one of a command', async () => {
     await using world = await deadBackup('written')
-    const made = world.backups.backups.backUp({}, 'ada')
+    const made = world.backups.service.backUp({}, 'ada')
     world.backups.start()
     assert.equal((await made).status, 'completed')
   })
@@ -110,7 +110,7 @@ test('files of other backups stay', async () => {
   backups.start()
   const { id } = await backups.make()
   writeFileSync(join(path, `${id}0.db`), 'another one')
-  await store.write((tx) => backups.backups.remove(tx, id, 'ada'))
-  await backups.backups.removeFiles()
+  await store.write((tx) => backups.service.remove(tx, id, 'ada'))
+  await backups.service.removeFiles()
   assert.deepEqual(readdirSync(path), [`${id}0.db`])
 })

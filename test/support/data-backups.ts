@@ -41,7 +41,7 @@ export function backupsOf(store: Store, directory: string, deps: Partial<DataBac
     keep: 7,
     ...deps,
   })
-  const { backups, worker } = domain
+  const { service: backups, worker } = domain
   /** A reader may see the end of a backup before its event was recorded here. */
   const ended = async (id: string) => {
     await eventually('the backup has ended', () =>
@@ -51,6 +51,7 @@ export function backupsOf(store: Store, directory: string, deps: Partial<DataBac
   }
   return {
     ...domain,
+    backups,
     ...record,
     ended,
     files: () => readdirSync(directory).toSorted(),

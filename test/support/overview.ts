@@ -36,7 +36,7 @@ export function overviewOn(
     channels,
     signingKeys: () => [new Secret('a key of the tokens, 32 bytes long')],
   })
-  const orders = inTransactions(store, domains.orders.orders, 'create', 'move')
+  const orders = inTransactions(store, domains.orders.service, 'create', 'move')
   const move = (orderId: string, status: OrderStatus) => orders.move(orderId, status, ACTOR)
   const { rollUp } = domains.overview
   const job = rollUpJob(rollUp)
@@ -72,7 +72,7 @@ export async function overviewWorld(dialect: DialectName) {
     another: overviewOn(otherStore, clock),
     /** Removes the events that there are, as `messages.keep` does a day after they were sent. */
     async loseEvents() {
-      const { messages } = world.domains.messages
+      const { service: messages } = world.domains.messages
       await messages.settle({ delivered: await messages.pending(100, []), failed: [], refused: [] })
       clock.advance(DAY)
       await messages.prune(clock.now(), 100)

@@ -70,6 +70,7 @@ export async function receiverWorld(dialect: DialectName, options: ReceiverWorld
   const jobs = timedJobs(domain)
   return {
     ...domain,
+    alerts: domain.service,
     store,
     clock,
     channels,
@@ -79,7 +80,7 @@ export async function receiverWorld(dialect: DialectName, options: ReceiverWorld
     fail: (name: string) => void answers.set(name, FAILURE),
     mend: (name: string) => void answers.delete(name),
     report: (report: Partial<Report> = {}) =>
-      store.write((tx) => domain.alerts.report(tx, { ...REPORT, ...report }, 'tester')),
+      store.write((tx) => domain.service.report(tx, { ...REPORT, ...report }, 'tester')),
     /** Lets time pass in steps, and then runs the jobs; what is due then is sent. */
     async pass(milliseconds = 2 * SECOND, stepMs = Math.min(milliseconds, 2 * SECOND)) {
       for (let passed = 0; passed < milliseconds; passed += stepMs) {

@@ -75,7 +75,7 @@ class Shop {
   }
 
   async expire(): Promise<void> {
-    await this.#platform.domains.orders.orders.expireDue(MOST_DUE)
+    await this.#platform.domains.orders.service.expireDue(MOST_DUE)
   }
 
   async #create(step: number): Promise<void> {

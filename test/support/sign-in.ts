@@ -36,14 +36,19 @@ export async function startSignIn(options: SignInWorldOptions) {
   const store = isReadOnly ? readOnly(options.store) : options.store
   const shared = { store, clock, logger, metrics: noMetrics }
   const passwords = createPasswords({ iterations: 1 })
-  const { users, auth, authenticator, login } = usersDomain.create({
+  const {
+    service: users,
+    auth,
+    authenticator,
+    login,
+  } = usersDomain.create({
     vpnPool: '100.64.0.0/16',
     ...shared,
     passwords,
     tokens,
     sessions: NO_SESSIONS,
   })
-  const { signIn, routes } = signInDomain.create({
+  const { service: signIn, routes } = signInDomain.create({
     ...shared,
     users,
     auth,

@@ -41,7 +41,7 @@ export async function printAudit(
   if (!Number.isInteger(limit) || limit < 1 || limit > HIGHEST_LIMIT)
     throw invalidField('--limit', 'out_of_range', { minimum: 1, maximum: HIGHEST_LIMIT })
   const { items } = await withDomains(context, configOf(context, options), ({ domains }) =>
-    domains.audit.audit.list(filterOf(options), { ...timesOf(options), limit }),
+    domains.audit.service.list(filterOf(options), { ...timesOf(options), limit }),
   )
   const rows = items.toReversed().map(rowOf)
   context.stdout.write(alignColumns([['AT', 'ACTOR', 'OPERATION', 'TARGET', 'OUTCOME', 'CHANGES'], ...rows]))
@@ -65,7 +65,7 @@ export async function exportAudit(context: CommandContext, options: FilterOption
   context.stdout.on('error', () => closed.abort())
   await withDomains(context, configOf(context, options), async ({ domains }) => {
     const page = { ...timesOf(options), limit: EXPORT_PART, order: OLDEST_FIRST }
-    for await (const part of domains.audit.audit.all(filterOf(options), page))
+    for await (const part of domains.audit.service.all(filterOf(options), page))
       for (const entry of part) {
         if (closed.signal.aborted) return
         await print(context, `${encodeEntry(entry)}\n`, closed.signal)

@@ -55,7 +55,7 @@ export async function makeBackup(
   const loaded = configOf(context, options)
   if (note !== undefined && note.length > 1_000) throw invalidField('--note', 'too_long', { maximum: 1_000 })
   const backup = await withDomains(context, loaded, async ({ domains, record }) => {
-    const { backups, worker } = domains['data-backups']
+    const { service: backups, worker } = domains['data-backups']
     const stopping = new AbortController()
     void stopSignal().then(() => stopping.abort())
     worker.start()
@@ -97,7 +97,7 @@ function describe({ sizeBytes, tables, schemaVersion, sha256 }: DataBackup): str
 /** `platform data list`: prints the backups, the newest last, and the files without a record. */
 export async function printBackups(context: CommandContext, options: ConfigOptions): Promise<void> {
   const loaded = configOf(context, options)
-  const reading = withDomains(context, loaded, ({ domains }) => allBackups(domains['data-backups'].backups))
+  const reading = withDomains(context, loaded, ({ domains }) => allBackups(domains['data-backups'].service))
   const backups = await reading.catch((error: unknown) => {
     printFiles(context, loaded)
     throw error
@@ -208,7 +208,7 @@ async function findRecord(
   const id = basename(path).replace(/\.(db|dump)$/, '')
   try {
     return await withDomains(context, loaded, async ({ domains }) => {
-      const { backups } = domains['data-backups']
+      const { service: backups } = domains['data-backups']
       const named = await backups.get(id).catch(() => undefined)
       const record = named?.sha256 ? named : await backups.findByHash(sha256)
       return { record, reason: 'the database has no backup with this name or this sha256' }

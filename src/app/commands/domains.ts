@@ -59,7 +59,7 @@ export function withDomains<T>(
 ): Promise<T> {
   return withStore(loaded, (opened) => {
     const { store, domains } = commandDomains({ config: loaded.config, store: opened, ...options })
-    const { audit } = domains.audit
+    const { service: audit } = domains.audit
     return use({
       store,
       domains,

@@ -25,7 +25,7 @@ export async function replayMessages(context: CommandContext, options: ReplayOpt
       const times = { since: toRfc3339(span.since), until: toRfc3339(span.until) }
       const target = { kind: 'message', id: null }
       await store.write((tx) => record(tx, 'messages.replay', target, changesBetween(undefined, times)))
-      const replaying = domains.messages.messages.replay(span)
+      const replaying = domains.messages.service.replay(span)
       return {
         replayed: await withProgress(context, 'marking the messages', replaying),
         streamMadeAt: (await readBusStream(store.read))?.madeAt ?? 0,

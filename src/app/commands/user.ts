@@ -253,7 +253,7 @@ export async function withUsers<T>(
   const { config } = loaded
   const signingKeys = () => jwtSecrets(config)
   const useUsers = async ({ store, domains, record }: OpenDomains) => {
-    const { users, auth, apiTokens } = domains.users
+    const { service: users, auth, apiTokens } = domains.users
     const change: UsersContext['change'] = (command, id, work) =>
       store.write(async (tx) => {
         const before = id === undefined ? undefined : await users.find(id, tx)

@@ -48,15 +48,15 @@ async function readState(config: Config, store: Store) {
   const { domains } = commandDomains({ config: usable, store })
   const reader = new FactReader(facts.schema.pending.length === 0)
   const read = <T>(query: () => Promise<T>) => reader.read(query)
-  const { alerts, notices, silences } = domains.alerts
-  const { messages } = domains.messages
+  const { service: alerts, notices, silences } = domains.alerts
+  const { service: messages } = domains.messages
   const { seals } = domains.audit
-  const { users } = domains.users
+  const { service: users } = domains.users
   const channels = config.payments.channels.map(({ name }) => name)
   return {
     ...facts,
     /** How many certificates are registered, by their status. */
-    certificates: await read(() => domains.certificates.certificates.countByStatus()),
+    certificates: await read(() => domains.certificates.service.countByStatus()),
     /** The names of registered certificates whose file is gone, of the first {@link EXAMINED_CERTIFICATES}. */
     lostCertificates: await read(() => findLostCertificates(config, domains)),
     mirror: await read(() => readMirrorState(store.read)),
@@ -72,9 +72,9 @@ async function readState(config: Config, store: Store) {
     /** A SQLite file in the data directory with users that this database of PostgreSQL does not have. */
     leftFile: await read(() => findLeftFile(config, store)),
     /** For how long the longest overdue order is pending, in milliseconds. */
-    overdueOrderMs: await read(() => domains.orders.orders.longestOverdueMs()),
+    overdueOrderMs: await read(() => domains.orders.service.longestOverdueMs()),
     /** The payment channels whose provider has opened none of the last payments. */
-    failingChannels: await read(() => domains.payments.payments.health.failingChannels(channels)),
+    failingChannels: await read(() => domains.payments.service.health.failingChannels(channels)),
     /** The processes that serve the database. */
     processes: await read(() => listServing(store.read, systemClock.now())),
     /** The configured receivers of alerts. */
@@ -92,7 +92,7 @@ async function readState(config: Config, store: Store) {
     /** The most severe alerts of the platform that nobody works on. */
     alerts: (await read(() => alerts.list(UNATTENDED, { limit: EXAMINED_ALERTS, order: MOST_SEVERE_FIRST })))
       ?.items,
-    webhooks: (await read(() => domains.webhooks.webhooks.list({ limit: MAX_WEBHOOKS })))?.items,
+    webhooks: (await read(() => domains.webhooks.service.list({ limit: MAX_WEBHOOKS })))?.items,
     /** Why the first query has failed; undefined if all have succeeded, and while the schema is not current. */
     failure: reader.failure,
   }
@@ -139,7 +139,7 @@ function hasReceivers(config: Config): boolean {
 }
 
 async function findLostCertificates({ dataDir }: Config, domains: Domains): Promise<string[]> {
-  const { items } = await domains.certificates.certificates.list({}, { limit: EXAMINED_CERTIFICATES })
+  const { items } = await domains.certificates.service.list({}, { limit: EXAMINED_CERTIFICATES })
   return items
     .filter(({ fingerprintSha256 }) => !existsSync(join(dataDir, 'certs', `${fingerprintSha256}.pem`)))
     .map(({ name }) => name)
@@ -147,7 +147,7 @@ async function findLostCertificates({ dataDir }: Config, domains: Domains): Prom
 
 /** The last completed data backup: its time, undefined until there is one, and what is wrong with its file. */
 async function readLastBackup(domains: Domains) {
-  const { backups } = domains['data-backups']
+  const { service: backups } = domains['data-backups']
   const last = await backups.newestCompleted()
   const fault = last && (await backups.file(last.id).then(() => undefined, errorMessage))
   return { at: last?.finishedAt ?? undefined, fault }

@@ -43,7 +43,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
   const options: HttpServerOptions = {
     ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),
-    audit: domains.audit.audit,
+    audit: domains.audit.service,
     routes: [...routesOf(domains), configRoute({ settings, file }), doctor, ...operations],
     pages: consoleRoutes({ hasProvider: config.auth.oidc.issuer !== undefined }),
     identify: createIdentify({ authenticator, trustedProxies, signature, clientAddress }),

@@ -22,7 +22,7 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
   const { config, operations, domains, addresses, localApi } = context
   const { heartbeatMs, connectionsPerSecond, connectionBurst } = config.vpn
   const { name, listen: wanted, mirrorFrom } = config.gateway
-  const { sessions } = domains.sessions
+  const { service: sessions } = domains.sessions
   const apiUrl = config.gateway.apiUrl ?? requireApiUrl(localApi.url ?? addresses.api)
   trustCertificates(config.gateway)
   const tls = readTls('gateway.tls', config.gateway.tls)
@@ -71,8 +71,8 @@ function tunnelsOf(
   signature: IdentitySignature,
 ) {
   const own = async () => {
-    const pool = new JsonText(encodePool(await domains.pool.pool.usage()))
-    return new JsonText(encodeTunnels({ ...(await domains.sessions.sessions.tunnels()), pool }))
+    const pool = new JsonText(encodePool(await domains.pool.service.usage()))
+    return new JsonText(encodeTunnels({ ...(await domains.sessions.service.tunnels()), pool }))
   }
   const { mirrorFrom: url } = config.gateway
   if (!mirror || url === undefined) return own

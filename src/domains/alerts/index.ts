@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { countJob, runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import { late } from '../../kernel/late.ts'
 import { HOUR, SECOND } from '../../kernel/time.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
@@ -99,20 +100,16 @@ export const alertsDomain = defineDomain({
   create: (deps: AlertsDomainDeps) => {
     const suppressions = createSuppressions(deps.clock)
     // The alert about a failing receiver is an alert as any other.
-    const lazyAlerts: RecoverableAlerts = {
-      raise: (tx, alert) => alerts.raise(tx, alert),
-      recoverIfRaised: (tx, alert) => alerts.recoverIfRaised(tx, alert),
-    }
     const { notifier, receivers, routing, jobs, runners } = createNotifications({
       ...deps,
       suppressions,
-      alerts: lazyAlerts,
+      alerts: late<RecoverableAlerts>(() => alerts),
       encodeAlert,
     })
     const alerts = new Alerts({ ...deps, notifications: notifier })
     const silences = new Silences({ ...deps, alerts })
     return {
-      alerts,
+      service: alerts,
       notices: receivers,
       silences,
       explainRoute: async (id: string) =>
@@ -135,7 +132,6 @@ export const alertsDomain = defineDomain({
       },
       runners: { worker: runners },
     } satisfies DomainParts & {
-      alerts: Alerts
       notices: Receivers
       silences: Silences
       explainRoute: (id: string) => Promise<RouteExplanation>

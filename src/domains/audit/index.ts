@@ -31,11 +31,11 @@ export const auditDomain = defineDomain({
     const audit = new Audit(deps)
     const seals = new AuditSeals({ ...deps, trail: audit, files })
     return {
-      audit,
+      service: audit,
       seals,
       routes: auditRoutes(audit, seals),
       jobs: { worker: [auditSealJob(seals, metrics), auditPruneJob(seals, deps.clock, keepMs)] },
-    } satisfies DomainParts & { audit: Audit; seals: AuditSeals }
+    } satisfies DomainParts & { seals: AuditSeals }
   },
 })
 

@@ -33,14 +33,14 @@ export const certificatesDomain = defineDomain({
   create: (deps: CertificateDeps & { readonly scanEveryMs: number }) => {
     const certificates = new Certificates(deps)
     return {
-      certificates,
+      service: certificates,
       routes: certificateRoutes(certificates),
       jobs: {
         api: [certificateCountJob(certificates, deps.metrics)],
         worker: [certificateInspectionJob(certificates, deps.scanEveryMs)],
       },
       builtInCommands: [inspectCertificatesCommand(certificates)],
-    } satisfies DomainParts & { certificates: Certificates }
+    } satisfies DomainParts
   },
 })
 

@@ -57,14 +57,14 @@ export const commandsDomain = defineDomain({
     const upkeep = new CommandUpkeep(parts)
     const endJob = commandEndJob(upkeep)
     return {
-      commands,
+      service: commands,
       routes: commandRoutes(commands, outputs),
       jobs: {
         api: [endJob, commandCountJob(upkeep, deps.metrics)],
         worker: [endJob, commandLeftoverJob(upkeep), commandPruneJob(upkeep, deps.clock)],
       },
       runners: { worker: [worker] },
-    } satisfies DomainParts & { commands: Commands }
+    } satisfies DomainParts
   },
 })
 

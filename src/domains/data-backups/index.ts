@@ -44,7 +44,7 @@ export const dataBackupsDomain = defineDomain({
       finish: (tx, backup, result) => backups.finish(tx, backup, result),
     })
     return {
-      backups,
+      service: backups,
       worker,
       /** How often the worker makes a backup; undefined if it makes none. */
       everyMs,

@@ -12,6 +12,6 @@ export const eventsDomain = defineDomain({
   errors: {},
   create: (deps: LiveEventsDeps) => {
     const events = new LiveEvents(deps)
-    return { events, routes: eventRoutes(events), jobs: {} } satisfies DomainParts & { events: LiveEvents }
+    return { service: events, routes: eventRoutes(events), jobs: {} } satisfies DomainParts
   },
 })

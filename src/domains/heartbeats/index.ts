@@ -29,10 +29,10 @@ export const heartbeatsDomain = defineDomain({
   create: (deps: HeartbeatDeps) => {
     const heartbeats = new Heartbeats(deps)
     return {
-      heartbeats,
+      service: heartbeats,
       routes: heartbeatRoutes(heartbeats, deps.clock),
       jobs: { worker: [heartbeatCheckJob(heartbeats, deps.metrics)] },
-    } satisfies DomainParts & { heartbeats: Heartbeats }
+    } satisfies DomainParts
   },
 })
 

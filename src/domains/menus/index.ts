@@ -20,6 +20,6 @@ export const menusDomain = defineDomain({
   encodeEvent: encodeMenuEvent,
   create: (deps: MenuDeps) => {
     const menus = new Menus(deps)
-    return { menus, routes: menuRoutes(menus), jobs: {} } satisfies DomainParts & { menus: Menus }
+    return { service: menus, routes: menuRoutes(menus), jobs: {} } satisfies DomainParts
   },
 })

@@ -34,12 +34,12 @@ export const messagesDomain = defineDomain({
   create: ({ subjects, keepMs, ...deps }: MessagesDomainDeps) => {
     const messages = new Messages(deps)
     return {
-      messages,
+      service: messages,
       log: new MessageLog(deps.store.read),
       routes: messageRoutes(messages, subjects),
       jobs: { worker: [messagePruneJob(messages, deps.clock, keepMs)] },
       builtInCommands: [redriveDeadCommand(messages)],
-    } satisfies DomainParts & { messages: Messages; log: EventLog & MessageLogReader }
+    } satisfies DomainParts & { log: EventLog & MessageLogReader }
   },
 })
 

@@ -28,7 +28,7 @@ export const ordersDomain = defineDomain({
     const orders = new Orders(deps)
     const { archiveAfterMs } = deps
     return {
-      orders,
+      service: orders,
       routes: orderRoutes(orders),
       jobs: {
         api: [orderCountJob(orders, deps.metrics)],
@@ -38,6 +38,6 @@ export const ordersDomain = defineDomain({
         ],
       },
       builtInCommands: [expireDueCommand(orders)],
-    } satisfies DomainParts & { orders: Orders }
+    } satisfies DomainParts
   },
 })

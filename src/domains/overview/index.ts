@@ -27,11 +27,11 @@ export const overviewDomain = defineDomain({
     const orders = { ...deps.sources.orders, read: () => rollUp.orders() }
     const overview = new Overview({ ...deps, rollUp, sources: { ...deps.sources, orders } })
     return {
-      overview,
+      service: overview,
       rollUp,
       routes: overviewRoutes(overview),
       jobs: { worker: [rollUpJob(rollUp), stepPruneJob(rollUp)] },
-    } satisfies DomainParts & { overview: Overview; rollUp: RollUp }
+    } satisfies DomainParts & { rollUp: RollUp }
   },
 })
 

@@ -34,7 +34,7 @@ function withRun(store: Store, run: <R>(text: string, read: () => Promise<R>) =>
 async function openOrder({ store, domains }: Awaited<ReturnType<typeof overviewWorld>>, orderId: string) {
   const [created, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const write = store.write(async (tx) => {
-    await domains.orders.orders.create(tx, { orderId, platform: 'live', amountCents: 100 }, 'client')
+    await domains.orders.service.create(tx, { orderId, platform: 'live', amountCents: 100 }, 'client')
     created.resolve()
     await end.promise
   })
@@ -125,7 +125,7 @@ onEveryDialect('the roll-up', (dialect) => {
       serverAddr: null,
       level: 'HIGH',
     } as const
-    await w.store.write((tx) => w.domains.alerts.alerts.report(tx, alert, 'anna'))
+    await w.store.write((tx) => w.domains.alerts.service.report(tx, alert, 'anna'))
     await w.another.work()
     assert.deepEqual(
       (await w.known()).map((step) => step.firingAlerts),
@@ -163,7 +163,7 @@ onEveryDialect('the roll-up', (dialect) => {
     await w.order('o-1', 'paid', 'completed')
     await w.order('o-2', 'expired')
     await w.order('o-3')
-    assert.equal(await w.domains.orders.orders.archiveEnded(0, 10), 2)
+    assert.equal(await w.domains.orders.service.archiveEnded(0, 10), 2)
     const counted = { ...NOTHING, pending: 1, completed: 1, expired: 1 }
     assert.deepEqual(await w.rollUp.orders(), counted)
     await w.loseEvents()

@@ -63,7 +63,7 @@ export const paymentsDomain = defineDomain({
     const paymentAge = paymentAgeJob(payments.health, deps.metrics)
     const channelCheck = channelCheckJob(payments.health, { metrics: deps.metrics, channels })
     return {
-      payments,
+      service: payments,
       reconciliations,
       routes: [...paymentRoutes(payments), ...reconciliationRoutes(reconciliations)],
       jobs: {
@@ -74,7 +74,7 @@ export const paymentsDomain = defineDomain({
       },
       // The api has runners, too: a payment must not wait for a worker that does not run.
       runners: { api: runners, worker: runners },
-    } satisfies DomainParts & { payments: Payments; reconciliations: Reconciliations }
+    } satisfies DomainParts & { reconciliations: Reconciliations }
   },
 })
 

@@ -22,9 +22,9 @@ export const poolDomain = defineDomain({
     // One job for both modules: a process that runs both counts once.
     const usageJob = poolUsageJob(pool, deps.metrics)
     return {
-      pool,
+      service: pool,
       routes: poolRoutes(pool),
       jobs: { api: [usageJob], gateway: [usageJob] },
-    } satisfies DomainParts & { pool: AddressPool }
+    } satisfies DomainParts
   },
 })

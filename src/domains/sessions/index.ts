@@ -27,14 +27,14 @@ export const sessionsDomain = defineDomain({
     // One job for both modules: a process that runs both watches once.
     const upkeepJob = sessionUpkeepJob(sessions)
     return {
-      sessions,
+      service: sessions,
       routes: sessionRoutes(sessions),
       jobs: {
         gateway: [upkeepJob],
         worker: [upkeepJob, sessionPruneJob(sessions, deps.clock)],
       },
       builtInCommands: [disconnectUserCommand(sessions)],
-    } satisfies DomainParts & { sessions: Sessions }
+    } satisfies DomainParts
   },
 })
 

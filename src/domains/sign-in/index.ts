@@ -16,10 +16,10 @@ export const signInDomain = defineDomain({
   create: (deps: SignInDeps & { readonly login: LoginAnswer }) => {
     const signIn = new SignIn(deps)
     return {
-      signIn,
+      service: signIn,
       routes: signInRoutes(signIn, deps.login),
       jobs: { api: [signInPruneJob(signIn)] },
-    } satisfies DomainParts & { signIn: SignIn }
+    } satisfies DomainParts
   },
 })
 

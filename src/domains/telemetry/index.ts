@@ -32,12 +32,12 @@ export const telemetryDomain = defineDomain({
     const telemetry = new Telemetry(deps)
     const outbox = new TelemetryOutbox(deps)
     return {
-      telemetry,
+      service: telemetry,
       outbox,
       log: outbox,
       routes: telemetryRoutes(telemetry, () => deps.clock.now()),
       jobs: { worker: [telemetryPruneJob(telemetry, deps.clock), telemetryAlertJob(outbox)] },
-    } satisfies DomainParts & { telemetry: Telemetry; outbox: TelemetryOutbox; log: PositionedLog }
+    } satisfies DomainParts & { outbox: TelemetryOutbox; log: PositionedLog }
   },
 })
 

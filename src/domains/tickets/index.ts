@@ -29,9 +29,9 @@ export const ticketsDomain = defineDomain({
         (await tickets.countUnclosed()).map(({ level, tickets: count }) => [level, count] as const),
     })
     return {
-      tickets,
+      service: tickets,
       routes: ticketRoutes(tickets),
       jobs: { api: [countTickets] },
-    } satisfies DomainParts & { tickets: Tickets }
+    } satisfies DomainParts
   },
 })

@@ -63,7 +63,7 @@ export const usersDomain = defineDomain({
     mirrorTelemetry(deps.metrics)
     mirrorChangesCounter(deps.metrics)
     return {
-      users,
+      service: users,
       auth,
       apiTokens,
       authenticator,

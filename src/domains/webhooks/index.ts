@@ -33,13 +33,13 @@ export const webhooksDomain = defineDomain({
     const runner = deliveryRunner(webhooks, endpoints, { ...deps, pace })
     const feed = new WebhookFeed({ ...deps, endpoints, pace })
     return {
-      webhooks,
+      service: webhooks,
       /** A message was written; cheap. */
       wake: () => feed.wakeForMessage(),
       routes: webhookRoutes(webhooks, deps.caller),
       jobs: { worker: [webhookPruneJob(webhooks), webhookPendingJob(webhooks, deps.metrics)] },
       runners: { worker: [feed, runner] },
-    } satisfies DomainParts & { webhooks: Webhooks; wake: () => void }
+    } satisfies DomainParts & { wake: () => void }
   },
 })
 

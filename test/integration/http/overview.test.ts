@@ -44,17 +44,17 @@ onEveryDialect('the overview', (dialect) => {
     const { alerts, heartbeats, tickets, messages } = w.domains
     await w.order('o-1', 'paid')
     await w.store.write(async (tx) => {
-      await alerts.alerts.report(tx, ALERT, 'anna')
-      await alerts.alerts.report(tx, { ...ALERT, alarmId: 'backup.start', level: 'INFO' }, 'anna')
-      await heartbeats.heartbeats.put(tx, 'shop', HEARTBEAT, 'anna')
-      await heartbeats.heartbeats.put(tx, 'backup-restore-drill', { ...HEARTBEAT, everySeconds: 600 }, 'anna')
-      await tickets.tickets.create(tx, { title: 'The shop is slow', level: 'high' }, 'anna')
+      await alerts.service.report(tx, ALERT, 'anna')
+      await alerts.service.report(tx, { ...ALERT, alarmId: 'backup.start', level: 'INFO' }, 'anna')
+      await heartbeats.service.put(tx, 'shop', HEARTBEAT, 'anna')
+      await heartbeats.service.put(tx, 'backup-restore-drill', { ...HEARTBEAT, everySeconds: 600 }, 'anna')
+      await tickets.service.create(tx, { title: 'The shop is slow', level: 'high' }, 'anna')
     })
     w.clock.advance(60_000)
-    await heartbeats.heartbeats.checkDue()
+    await heartbeats.service.checkDue()
     w.clock.advance(60_000)
-    await heartbeats.heartbeats.checkDue()
-    const pending = await messages.messages.backlog()
+    await heartbeats.service.checkDue()
+    const pending = await messages.service.backlog()
     const { status, body } = await w.get('/overview')
     assert.equal(status, 200)
     assert.deepEqual(body.orders, { pending: 0, paid: 1, shipped: 0, completed: 0, expired: 0 })
@@ -73,7 +73,7 @@ onEveryDialect('the overview', (dialect) => {
 
   test('names a late heartbeat, and has no certificate before the first', async () => {
     await using w = await openOverview(dialect)
-    const { heartbeats } = w.domains.heartbeats
+    const { service: heartbeats } = w.domains.heartbeats
     await w.store.write((tx) => heartbeats.put(tx, 'shop', HEARTBEAT, 'anna'))
     for (let run = 0; run < 10; run++) {
       w.clock.advance(5_000)
@@ -157,7 +157,7 @@ test('neither the overview nor the series reads more rows because there are 100,
   const { domains, rollUp } = overviewOn(store, w.clock)
   const readRows = async () => {
     Object.assign(seen, { rows: 0, queries: [] })
-    const { orders } = await domains.overview.overview.read(ADMIN)
+    const { orders } = await domains.overview.service.read(ADMIN)
     await rollUp.series(1)
     return { paid: orders?.paid, rows: seen.rows }
   }

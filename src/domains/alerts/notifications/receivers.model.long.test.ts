@@ -132,7 +132,7 @@ async function openWorld(dialect: DialectName) {
   const { store } = scope.use(await testStore(dialect, clock))
   const receivers = new Map(RECEIVERS.map((each) => [each, new ModelReceiver()]))
   const silent = { rate: { burst: 1, everyMs: 1 }, fits: () => true, send: () => Promise.reject(new Error()) }
-  const { alerts } = createAlertsDomain({
+  const { service: alerts } = createAlertsDomain({
     store,
     clock,
     channels: new Map(RECEIVERS.map((each) => [each, silent])),
