@@ -74,9 +74,8 @@ function createRecord(jobs: readonly Job[], { clock, logger, metrics, isDatabase
   const runs = metrics.counter({
     name: 'job_runs_total',
     help: 'Runs of background jobs.',
-    labels: ['name', 'outcome'],
+    labels: { name: jobs.map(({ name }) => name), outcome: OUTCOMES },
   })
-  for (const { name } of jobs) for (const outcome of OUTCOMES) runs.increment({ name, outcome }, 0)
   const seconds = metrics.histogram({
     name: 'job_run_seconds',
     help: 'Duration of the runs of background jobs.',

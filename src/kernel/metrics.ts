@@ -3,7 +3,7 @@ export type Labels = Readonly<Record<string, string>>
 
 /** A number that only grows. */
 export interface Counter {
-  /** By 1 if `by` is left out; 0 makes the series exist, so that an alarm sees its first increase. */
+  /** By 1 if `by` is left out. */
   increment(labels?: Labels, by?: number): void
 }
 
@@ -27,12 +27,20 @@ export interface MetricOptions {
   readonly labels?: readonly string[]
 }
 
+export interface CounterOptions extends Omit<MetricOptions, 'labels'> {
+  /**
+   * The names of the labels with their values: the series of each combination exists from the start, so that an alarm sees its
+   * first increase. Or the names alone, where the values are not known.
+   */
+  readonly labels?: Readonly<Record<string, readonly string[]>> | readonly string[]
+}
+
 /**
  * The registry of metrics. Label values must come from a small fixed set, never from client input.
  * A second call with the same name returns the same metric.
  */
 export interface Metrics {
-  counter(options: MetricOptions): Counter
+  counter(options: CounterOptions): Counter
   gauge(options: MetricOptions): Gauge
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram
   /**
@@ -60,27 +68,6 @@ export function exposeGauges<Name extends string>(
     if (values) names.forEach((name, index) => gauges[index]?.set(values[name]))
   }
   metrics.onScrape(collect, gauges, keepMs)
-}
-
-/**
- * A counter whose series exist from the start, one for each combination of the labels' values, so that an alarm sees the first
- * increase of each.
- */
-export function createSeriesCounter(
-  metrics: Metrics,
-  {
-    labels,
-    ...options
-  }: Omit<MetricOptions, 'labels'> & { readonly labels: Readonly<Record<string, readonly string[]>> },
-): Counter {
-  const counter = metrics.counter({ ...options, labels: Object.keys(labels) })
-  const series = Object.entries(labels).reduce<Labels[]>(
-    (known, [label, values]) =>
-      known.flatMap((others) => values.map((value) => ({ ...others, [label]: value }))),
-    [{}],
-  )
-  for (const combination of series) counter.increment(combination, 0)
-  return counter
 }
 
 /** Records nothing; for tests and commands. */

@@ -107,9 +107,8 @@ export class Alerts implements RecoverableAlerts {
     this.#changes = deps.metrics.counter({
       name: 'alert_changes_total',
       help: 'Changes of alerts, without repeated reports.',
-      labels: ['change'],
+      labels: { change: Object.keys(ALERT_CHANGES) },
     })
-    for (const change of Object.keys(ALERT_CHANGES)) this.#changes.increment({ change }, 0)
   }
 
   /** Records a report: creates the alert, or changes the existing one. */

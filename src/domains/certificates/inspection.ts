@@ -1,4 +1,4 @@
-import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { Tx } from '../../store/store.ts'
 import { endingAlert, endingRecovery, fileAlert } from './alerts.ts'
 import type { ClaimedFiles, FileProblem } from './claimed-files.ts'
@@ -39,7 +39,7 @@ export class Inspection {
   constructor(deps: CertificateDeps, files: ClaimedFiles) {
     this.#deps = deps
     this.#files = files
-    this.#reports = createSeriesCounter(deps.metrics, {
+    this.#reports = deps.metrics.counter({
       name: 'certificate_reports_total',
       help: 'Reported steps before the end of a certificate, by days.',
       labels: { step: LADDER.map(({ step }) => String(step)) },

@@ -1,6 +1,6 @@
 import { requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { endingRecovery, fileAlert } from './alerts.ts'
@@ -65,7 +65,7 @@ export class Certificates {
     this.#deps = deps
     this.#files = new ClaimedFiles(deps)
     this.#inspection = new Inspection(deps, this.#files)
-    this.#changes = createSeriesCounter(deps.metrics, {
+    this.#changes = deps.metrics.counter({
       name: 'certificate_changes_total',
       help: 'Certificates that were registered, revoked or deleted.',
       labels: { change: CHANGES },

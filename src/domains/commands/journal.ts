@@ -1,5 +1,5 @@
 import { declaredAlarmId } from '../../kernel/alerts.ts'
-import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import type { Tx } from '../../store/store.ts'
 import type { CommandDeps } from './deps.ts'
@@ -40,25 +40,23 @@ export class CommandJournal {
   constructor(deps: CommandDeps) {
     const { metrics } = deps
     this.#deps = deps
-    this.#requested = createSeriesCounter(metrics, {
+    this.#requested = metrics.counter({
       name: 'command_requests_total',
       help: 'Requested executions of commands.',
-      labels: {},
     })
-    this.#decided = createSeriesCounter(metrics, {
+    this.#decided = metrics.counter({
       name: 'command_decisions_total',
       help: 'Decisions on requests for commands.',
       labels: { decision: DECISIONS },
     })
-    this.#finished = createSeriesCounter(metrics, {
+    this.#finished = metrics.counter({
       name: 'command_executions_finished_total',
       help: 'Executions of commands that have finished, by status.',
       labels: { status: EXECUTION_STATUSES.filter(isFinal) },
     })
-    this.#policyChanges = createSeriesCounter(metrics, {
+    this.#policyChanges = metrics.counter({
       name: 'command_policy_changes_total',
       help: 'Changes of the policy of commands.',
-      labels: {},
     })
   }
 

@@ -2,7 +2,7 @@ import type { WaitingClock } from '../../kernel/clock.ts'
 import { AppError, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { createSeriesCounter, type Counter, type Metrics } from '../../kernel/metrics.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { DAY, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
@@ -97,7 +97,7 @@ export class DataBackups {
 
   constructor(options: ServiceOptions) {
     this.#options = options
-    this.#changes = createSeriesCounter(options.metrics, {
+    this.#changes = options.metrics.counter({
       name: 'data_backups_total',
       help: 'Data backups by what has happened to them.',
       labels: { change: Object.keys(DATA_BACKUP_EVENTS) },

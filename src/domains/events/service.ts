@@ -55,9 +55,8 @@ export class LiveEvents {
     this.#ended = metrics.counter({
       name: 'event_streams_ended_total',
       help: 'Streams of events that have ended, by reason; `slow`: the client did not read.',
-      labels: ['reason'],
+      labels: { reason: STREAM_ENDS },
     })
-    for (const reason of STREAM_ENDS) this.#ended.increment({ reason }, 0)
     const open = metrics.gauge({ name: 'event_streams', help: 'Open streams of events.' })
     metrics.onScrape(() => open.set(this.#open), [open])
   }

@@ -100,10 +100,8 @@ export class Heartbeats {
     this.#changes = deps.metrics.counter({
       name: 'heartbeat_changes_total',
       help: 'Heartbeats that were created, changed, deleted, missed, or beat again after that.',
-      labels: ['change'],
+      labels: { change: Object.keys(HEARTBEAT_EVENTS) },
     })
-    this.#beats.increment({}, 0)
-    for (const change of Object.keys(HEARTBEAT_EVENTS)) this.#changes.increment({ change }, 0)
   }
 
   /** Creates a heartbeat, or changes its settings; the time until the next beat then begins again. */

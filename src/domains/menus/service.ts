@@ -49,9 +49,8 @@ export class Menus {
     this.#changes = deps.metrics.counter({
       name: 'menu_changes_total',
       help: 'Nodes of the menus that were changed, by kind of change.',
-      labels: ['change'],
+      labels: { change: COUNTED },
     })
-    for (const change of COUNTED) this.#changes.increment({ change }, 0)
   }
 
   /** All nodes, with the revision of the tree. */

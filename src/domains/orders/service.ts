@@ -59,14 +59,12 @@ export class Orders {
     this.#changes = deps.metrics.counter({
       name: 'order_changes_total',
       help: 'Orders that entered a status.',
-      labels: ['status'],
+      labels: { status: ORDER_STATUSES },
     })
-    for (const status of ORDER_STATUSES) this.#changes.increment({ status }, 0)
     this.#archived = deps.metrics.counter({
       name: 'orders_archived_total',
       help: 'Orders that were moved to the archive.',
     })
-    this.#archived.increment({}, 0)
   }
 
   /** Creates an order, or returns the existing one if it is the same. Rejects with `order_exists` if it differs. */

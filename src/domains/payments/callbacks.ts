@@ -1,5 +1,5 @@
 import { AppError } from '../../kernel/errors.ts'
-import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import { DAY, HOUR } from '../../kernel/time.ts'
 import {
   BadSignature,
@@ -33,7 +33,7 @@ export class Callbacks {
     this.#deps = deps
     this.#states = states
     this.#refunds = refunds
-    this.#received = createSeriesCounter(deps.metrics, {
+    this.#received = deps.metrics.counter({
       name: 'payment_callbacks_total',
       help: 'Callbacks of payment providers.',
       labels: { channel: [...deps.channels.keys()], outcome: CALLBACK_OUTCOMES },

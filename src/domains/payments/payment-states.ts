@@ -1,5 +1,5 @@
 import { newId } from '../../kernel/ids.ts'
-import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { ProviderPayment } from '../../ports/payments.ts'
 import { queuedWork } from '../../store/work/work-queue.ts'
 import type { Tx } from '../../store/store.ts'
@@ -37,7 +37,7 @@ export class PaymentStates {
   constructor(deps: PaymentDeps, refunds: Refunds) {
     this.#deps = deps
     this.#refunds = refunds
-    this.#changes = createSeriesCounter(deps.metrics, {
+    this.#changes = deps.metrics.counter({
       name: 'payments_total',
       help: 'Payments that entered a status.',
       labels: { channel: [...deps.channels.keys()], status: PAYMENT_STATUSES },

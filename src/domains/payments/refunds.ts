@@ -1,6 +1,6 @@
 import { AppError, errorMessage, invalidTransition, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { PageRequest } from '../../kernel/page.ts'
 import { ChannelError, type PaymentChannel, type ProviderRefund } from '../../ports/payments.ts'
 import { queuedWork } from '../../store/work/work-queue.ts'
@@ -50,7 +50,7 @@ export class Refunds {
   constructor(deps: PaymentDeps, wake: () => void) {
     this.#deps = deps
     this.#wake = wake
-    this.#changes = createSeriesCounter(deps.metrics, {
+    this.#changes = deps.metrics.counter({
       name: 'payment_refunds_total',
       help: 'Refunds that entered a status.',
       labels: { channel: [...deps.channels.keys()], status: REFUND_STATUSES },

@@ -4,7 +4,7 @@ import { changesBetween, signInRecord, systemRecord } from '../../kernel/audit.t
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, invalidField, readOnlyError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { createSeriesCounter, type Counter, type Metrics } from '../../kernel/metrics.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { RotatedKeys } from '../../kernel/secret.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
@@ -74,7 +74,7 @@ export class SignIn {
     this.#deps = deps
     this.#states = new FlowStates(deps.signingKeys, deps.clock)
     this.#cookie = deps.settings && new BrowserCookie(deps.settings.redirectUri)
-    this.#outcomes = createSeriesCounter(deps.metrics, {
+    this.#outcomes = deps.metrics.counter({
       name: 'sign_ins_total',
       help: 'Sign-ins with the OpenID provider, by outcome.',
       labels: { outcome: ['succeeded', 'ticket_refused', ...Object.keys(SIGN_IN_FAILURES)] },

@@ -62,10 +62,8 @@ export class Telemetry {
     this.#refused = deps.metrics.counter({
       name: 'telemetry_refused_total',
       help: 'Items of telemetry that were refused: above the rate of their agent, or because too many wait.',
-      labels: ['reason'],
+      labels: { reason: REFUSALS },
     })
-    this.#accepted.increment({}, 0)
-    for (const reason of REFUSALS) this.#refused.increment({ reason }, 0)
   }
 
   /**

@@ -61,14 +61,13 @@ export class Tickets {
     this.#created = deps.metrics.counter({
       name: 'tickets_created_total',
       help: 'Created tickets.',
-      labels: ['level'],
+      labels: { level: TICKET_LEVELS },
     })
     this.#changes = deps.metrics.counter({
       name: 'ticket_changes_total',
       help: 'Changes of tickets after their creation, by changed field.',
       labels: ['field'],
     })
-    for (const level of TICKET_LEVELS) this.#created.increment({ level }, 0)
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Identity, TokenPurpose } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { createSeriesCounter, type Counter, type Metrics } from '../../kernel/metrics.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { signInRecord } from '../../kernel/audit.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
@@ -76,7 +76,7 @@ export class Auth {
   constructor(deps: AuthDeps) {
     this.#deps = deps
     this.#throttle = createLoginThrottle(deps.clock)
-    this.#logins = createSeriesCounter(deps.metrics, {
+    this.#logins = deps.metrics.counter({
       name: 'logins_total',
       help: 'Checks of a password, by outcome.',
       labels: { outcome: OUTCOMES },

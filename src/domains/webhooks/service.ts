@@ -5,7 +5,7 @@ import { AppError, requireFound, requireVersion } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { createSeriesCounter, type Counter, type Metrics } from '../../kernel/metrics.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { newWebhookSecret } from '../../kernel/standard-webhook.ts'
@@ -93,7 +93,7 @@ export class Webhooks {
 
   constructor(deps: WebhookDeps & Waking) {
     this.#deps = deps
-    this.#calls = createSeriesCounter(deps.metrics, {
+    this.#calls = deps.metrics.counter({
       name: 'webhook_calls_total',
       help: 'Calls of the endpoints of webhooks, by outcome.',
       labels: { outcome: ['delivered', 'failed'] },

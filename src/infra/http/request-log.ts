@@ -105,9 +105,8 @@ export function createFaultCounter(metrics: Metrics): CountClientFault {
   const faults = metrics.counter({
     name: 'http_client_faults_total',
     help: 'Requests that their clients broke off: left, unread (the response), not_http, timeout.',
-    labels: ['reason'],
+    labels: { reason: CLIENT_FAULTS },
   })
-  for (const reason of CLIENT_FAULTS) faults.increment({ reason }, 0)
   return (reason) => faults.increment({ reason })
 }
 
@@ -121,10 +120,8 @@ function createMeasure(metrics: Metrics) {
   const responses = metrics.counter({
     name: 'http_responses_total',
     help: 'Responses by the class of their status: 2xx, 3xx, 4xx, 5xx.',
-    labels: ['class'],
+    labels: { class: STATUS_CLASSES },
   })
-  // Alarms compare with an earlier value, so each series exists from the start.
-  for (const name of STATUS_CLASSES) responses.increment({ class: name }, 0)
   return (method: string, route: string, status: number, duration: number | undefined): void => {
     if (duration !== undefined) seconds.observe(duration, { method, route, status: String(status) })
     responses.increment({ class: `${Math.trunc(status / 100)}xx` })

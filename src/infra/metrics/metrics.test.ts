@@ -90,14 +90,22 @@ test('a counter counts, with and without labels', async (t) => {
   )
 })
 
-test('a metric without labels is 0 at first, one with labels has no series until it is incremented, if by 0', async (t) => {
+test('a counter without labels is 0 at first, and so is each series of a counter whose labels have their values', async (t) => {
   const { metrics, samples } = open(t)
   metrics.counter({ name: 'starts_total', help: 'h' })
   const requests = metrics.counter({ name: 'requests_total', help: 'h', labels: ['route'] })
   assert.deepEqual(await samples('platform_starts_total'), { platform_starts_total: 0 })
   assert.deepEqual(await samples('platform_requests_total'), {})
-  requests.increment({ route: '/a' }, 0)
-  assert.deepEqual(await samples('platform_requests_total'), { 'platform_requests_total{route="/a"}': 0 })
+  requests.increment({ route: '/a' })
+  assert.deepEqual(await samples('platform_requests_total'), { 'platform_requests_total{route="/a"}': 1 })
+  for (const name of ['a', 'b'])
+    metrics.counter({ name: 'runs_total', help: 'h', labels: { name: [name], outcome: ['ok', 'failed'] } })
+  assert.deepEqual(Object.keys(await samples('platform_runs_total')), [
+    'platform_runs_total{name="a",outcome="ok"}',
+    'platform_runs_total{name="a",outcome="failed"}',
+    'platform_runs_total{name="b",outcome="ok"}',
+    'platform_runs_total{name="b",outcome="failed"}',
+  ])
 })
 
 test('a gauge keeps its last value', async (t) => {

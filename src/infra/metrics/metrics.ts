@@ -9,7 +9,7 @@ import {
 } from 'prom-client'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Labels, MetricOptions, Metrics } from '../../kernel/metrics.ts'
+import type { Labels, CounterOptions, MetricOptions, Metrics } from '../../kernel/metrics.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 
@@ -84,12 +84,19 @@ function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' 
       }
     }
   }
+  const counterOf = onceByName((options) => {
+    const counter = new Counter(describe(options))
+    const add = safely(options, (labels, by) => counter.inc(labels, by))
+    return { increment: (labels: Labels | undefined, by = 1) => add(by, labels) }
+  })
   return {
-    counter: onceByName((options) => {
-      const counter = new Counter(describe(options))
-      const add = safely(options, (labels, by) => counter.inc(labels, by))
-      return { increment: (labels, by = 1) => add(by, labels) }
-    }),
+    counter({ labels = [], ...options }) {
+      if (isNames(labels)) return counterOf({ ...options, labels })
+      const counter = counterOf({ ...options, labels: Object.keys(labels) })
+      // Some parts register the same counter, each with values of its own.
+      for (const series of combinationsOf(labels)) counter.increment(series, 0)
+      return counter
+    },
     gauge: onceByName((options) => {
       const gauge = new Gauge(describe(options))
       const series = new Set<string>()
@@ -106,6 +113,18 @@ function createRecorders(registry: Registry): Pick<Metrics, 'counter' | 'gauge' 
       return { observe: safely(options, (labels, value) => histogram.observe(labels, value)) }
     }),
   }
+}
+
+function isNames(labels: CounterOptions['labels'] & {}): labels is readonly string[] {
+  return Array.isArray(labels)
+}
+
+function combinationsOf(labels: Readonly<Record<string, readonly string[]>>): Labels[] {
+  return Object.entries(labels).reduce<Labels[]>(
+    (combinations, [label, values]) =>
+      combinations.flatMap((others) => values.map((value) => ({ ...others, [label]: value }))),
+    [{}],
+  )
 }
 
 /** prom-client resets a gauge without labels to 0 instead of removing it. */

@@ -76,7 +76,6 @@ export class PostgresServers {
       name: 'store_server_changes_total',
       help: 'Changes to another server of the list in database.url.',
     })
-    this.#changes.increment({}, 0)
     this.#probes = new Probes(options, this.#closing.signal)
     if (this.#isOnlyOne && address.role === 'any') this.#open(0)
     this.#watch = setInterval(() => this.#check(), WATCH_EVERY_MS).unref()

@@ -106,9 +106,8 @@ export class Runner<Item extends WorkItem, Result> {
     this.#items = metrics.counter({
       name: 'work_attempts_total',
       help: 'Attempts at queued work by outcome.',
-      labels: ['name', 'outcome'],
+      labels: { name: [name], outcome: SETTLED },
     })
-    for (const outcome of SETTLED) this.#items.increment({ name, outcome }, 0)
   }
 
   start(): void {

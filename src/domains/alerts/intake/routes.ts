@@ -35,7 +35,6 @@ export function intakeRoutes(
     name: 'alertmanager_truncated_alerts_total',
     help: 'Alerts that an Alertmanager has left out of its notifications.',
   })
-  for (const counter of [endedArrivals, truncated]) counter.increment({}, 0)
   const senders = new EndedArrivals()
   /** Returns those that had ended when they arrived, and have never fired here. */
   const reportAll = async (tx: Tx, reports: readonly Report[], actor: string) => {

@@ -82,9 +82,8 @@ export class Silences {
     this.#changes = deps.metrics.counter({
       name: 'alert_silence_changes_total',
       help: 'Silences that were created or have ended.',
-      labels: ['change'],
+      labels: { change: ['created', 'ended'] },
     })
-    for (const change of ['created', 'ended']) this.#changes.increment({ change }, 0)
   }
 
   /** Rejects with `validation_failed` for a time span that is not allowed. */

@@ -1,7 +1,7 @@
 import type { WaitingClock } from '../../../kernel/clock.ts'
 import { AppError, errorMessage, invalidField } from '../../../kernel/errors.ts'
 import { type Logger, OUTAGES, OutageLength } from '../../../kernel/logger.ts'
-import { createSeriesCounter, type Counter, type Gauge, type Metrics } from '../../../kernel/metrics.ts'
+import type { Counter, Gauge, Metrics } from '../../../kernel/metrics.ts'
 import { backoffMs } from '../../../kernel/waiting.ts'
 import { HOUR, SECOND } from '../../../kernel/time.ts'
 import type {
@@ -238,7 +238,7 @@ export class MirrorFollower implements Mirror {
 
 /** Registered on every platform, so that the names are known before there is a standby. */
 export function mirrorTelemetry(metrics: Metrics) {
-  const exchanges = createSeriesCounter(metrics, {
+  const exchanges = metrics.counter({
     name: 'mirror_requests_total',
     help: 'Requests of a standby for the users of its primary, by outcome.',
     labels: { outcome: OUTCOMES },

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import { createSeriesCounter, type Counter, type Metrics } from '../../../kernel/metrics.ts'
+import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import { Secret } from '../../../kernel/secret.ts'
 import { END_REASONS } from '../../../ports/session-registry.ts'
 import type { MirroredUser, UserChanges } from '../../../ports/user-source.ts'
@@ -127,7 +127,7 @@ export class UserCopy {
 
 /** Registered on every platform, so that its name is known before the first change. */
 export function mirrorChangesCounter(metrics: Metrics): Counter {
-  return createSeriesCounter(metrics, {
+  return metrics.counter({
     name: 'mirror_changes_total',
     help: 'Users that a standby has written or deleted as its primary did.',
     labels: { change: CHANGES },
