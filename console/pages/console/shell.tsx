@@ -147,7 +147,7 @@ function NotFound() {
   )
 }
 
-// As in styles/parts.css: from this width on, an object is beside its list.
+// As in parts/parts.css: from this width on, an object is beside its list.
 const IS_BESIDE = '(width >= 1100px)'
 
 interface Place {
