@@ -36,7 +36,7 @@ function sharedStyles(base: string): Plugin {
     name: 'shared-styles',
     configureServer({ middlewares }) {
       middlewares.use((request, _response, next) => {
-        if (request.url?.startsWith('/styles/'))
+        if (/^\/(?:styles|parts)\//.test(request.url ?? ''))
           request.url = `${base}@fs${join(root, 'console')}${request.url}`
         next()
       })
