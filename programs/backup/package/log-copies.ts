@@ -134,7 +134,7 @@ function markMissingRoot(skipped: SkippedLog, root: string, { optionalLogs }: Lo
     : skipped
 }
 
-/** A test of whether the target of a link is below a root, and thereby packed itself. */
+/** A function that tests whether the target of a link is below a root, and thereby packed itself. */
 async function packedTargetTest({ logs }: LogRoots): Promise<(target: string) => boolean> {
   const real = await Promise.all(logs.map((root) => realpath(root).catch(() => root)))
   return (target) => real.some((root) => target.startsWith(`${root}/`))
