@@ -35,7 +35,7 @@ export interface ReceiverConfig {
   readonly source: string
 }
 
-/** When a route tells at once. */
+/** When a route notifies at once. */
 export interface HoursConfig extends WeeklyHours {
   /** Whether CRITICAL waits for them, too. */
   readonly critical: boolean

@@ -170,7 +170,7 @@ function inodesCommand(place: string): string {
  * The newest data backup stays.
  */
 function removable({ database, dataDir }: Places, place: string, logs: readonly LogFile[]) {
-  const file = (program: string) => (path: string) => {
+  const removalOf = (program: string) => (path: string) => {
     return { path, bytes: sizeOf(path), command: `${program} ${shellWord(path)}` }
   }
   const former = database.kind === 'sqlite' ? globSync(`${database.path}.before-*`) : []
@@ -178,9 +178,9 @@ function removable({ database, dataDir }: Places, place: string, logs: readonly 
   const written = logs.filter(({ isDeleted }) => !isDeleted).map(({ path }) => path)
   const device = deviceOf(place)
   return [
-    ...[...former, ...older.map(({ path }) => path)].map(file('rm')),
+    ...[...former, ...older.map(({ path }) => path)].map(removalOf('rm')),
     // `rm` would free nothing: the process goes on writing to the removed file.
-    ...written.map(file('truncate -s 0')),
+    ...written.map(removalOf('truncate -s 0')),
     { path: JOURNAL, bytes: sizeBelow(JOURNAL), command: 'journalctl --vacuum-size=200M' },
     { path: PACKAGES, bytes: sizeBelow(PACKAGES), command: 'apt-get clean' },
   ]
