@@ -19,7 +19,10 @@ const THREADS = {
   'sqlite-checkpoint': 'src/store/dialects/sqlite-checkpoint.ts',
 }
 
-/** The file that users start. The compile cache keeps only modules that are loaded after it was enabled. */
+/**
+ * The file that users start. The compile cache keeps only modules that are loaded after it was enabled. The mock servers have
+ * none, because they write no files.
+ */
 const PROGRAM = `#!/usr/bin/env node
 if (!['mock-oidc', 'mock-drive', 'mock-pay'].includes(process.argv[2])) require('node:module').enableCompileCache()
 require('./lib/main.cjs')
@@ -48,7 +51,7 @@ export async function buildPlatform(directory: string): Promise<void> {
 export interface BundledCode {
   /** `main.cjs`, and what it loads when it needs it. */
   readonly program: readonly string[]
-  /** Each is complete. */
+  /** Each contains all the code that it needs. */
   readonly threads: readonly string[]
 }
 

@@ -66,17 +66,23 @@ export function buildPackage(options: PackageOptions): string {
 }
 
 function contents({ executable }: PackageOptions): PackagedFile[] {
-  const unit = (name: string) => ({ path: `${UNITS}/${name}`, content: project(`deploy/systemd/${name}`) })
+  const unit = (name: string) => ({
+    path: `${UNITS}/${name}`,
+    content: readProjectFile(`deploy/systemd/${name}`),
+  })
   return [
     { path: 'usr/bin/platform', content: readFileSync(executable), mode: 0o755 },
     unit('platform.service'),
     unit('platform@.service'),
-    { path: 'etc/platform/platform.toml', content: project('deploy/systemd/platform.toml') },
+    { path: 'etc/platform/platform.toml', content: readProjectFile('deploy/systemd/platform.toml') },
     { path: 'usr/share/bash-completion/completions/platform', content: outputOf('completion', 'bash') },
     { path: 'usr/share/zsh/vendor-completions/_platform', content: outputOf('completion', 'zsh') },
     { path: 'usr/share/fish/vendor_completions.d/platform.fish', content: outputOf('completion', 'fish') },
     { path: 'usr/share/man/man1/platform.1.gz', content: gzip(outputOf('manual')) },
-    { path: `usr/share/lintian/overrides/${NAME}`, content: project('deploy/debian/lintian-overrides') },
+    {
+      path: `usr/share/lintian/overrides/${NAME}`,
+      content: readProjectFile('deploy/debian/lintian-overrides'),
+    },
   ]
 }
 
@@ -84,11 +90,11 @@ function documents(version: string, epoch: number): PackagedFile[] {
   const date = new Date(epoch * 1_000).toUTCString().replace('GMT', '+0000')
   const entry = `${NAME} (${version}) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${MAINTAINER}  ${date}\n`
   return [
-    { path: `${DOCUMENTS}/copyright`, content: project('LICENSE') },
+    { path: `${DOCUMENTS}/copyright`, content: readProjectFile('LICENSE') },
     { path: `${DOCUMENTS}/changelog.gz`, content: gzip(entry) },
     ...globSync(READING_MATTER, { cwd: root })
       .sort()
-      .map((name) => ({ path: `${DOCUMENTS}/${name}`, content: project(name) })),
+      .map((name) => ({ path: `${DOCUMENTS}/${name}`, content: readProjectFile(name) })),
   ]
 }
 
@@ -113,7 +119,7 @@ function controlFiles({ version, architecture }: PackageOptions, installedSize: 
   const control = Object.entries(fields).map(([name, value]) => `${name}: ${value}\n`)
   const script = (name: string) => ({
     path: `DEBIAN/${name}`,
-    content: project(`deploy/debian/${name}`),
+    content: readProjectFile(`deploy/debian/${name}`),
     mode: 0o755,
   })
   return [
@@ -135,7 +141,8 @@ function installedKibibytes(tree: string): number {
   return files.reduce((sum, { size }) => sum + Math.ceil(size / 1_024), 0)
 }
 
-function project(path: string): string {
+/** A text file of this checkout. */
+function readProjectFile(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 
 interface RunOptions {
   readonly cwd?: string
-  /** More than this process has. */
+  /** Variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>
 }
 

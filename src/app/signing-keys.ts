@@ -112,7 +112,7 @@ function haveCommon(some: readonly string[], others: readonly string[]): boolean
   return some.some((name) => others.includes(name))
 }
 
-/** Tells one key from another to those who read the database, and to nobody what it is. */
+/** Identifies a key in the database, and does not reveal it. */
 function nameOf(key: Secret): string {
   const digest = createHmac('sha256', key.reveal()).update('name of a signing key').digest('hex')
   return NAME_PREFIX + digest.slice(0, NAME_DIGITS)

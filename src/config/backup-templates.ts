@@ -72,7 +72,7 @@ export function isAlertTemplate(text: string): boolean {
 /** Reads the table `[backup.templates."<alert>"]`. */
 export function parseTemplate(alert: string, entry: TableReader): TemplateText[] {
   if (!(NIGHT_ALERT_NAMES as readonly string[]).includes(alert)) {
-    entry.fault([], `the name of an alert in quotes: ${NIGHT_ALERT_NAMES.join(', ')}`)
+    entry.reportExpected([], `the name of an alert in quotes: ${NIGHT_ALERT_NAMES.join(', ')}`)
     return []
   }
   entry.refuseOthers(...PARTS)

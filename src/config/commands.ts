@@ -45,7 +45,7 @@ export function programEnvironment(env: Environment): CommandsConfig['environmen
 /** Reads the table `[commands.<id>]`; undefined if it has a fault. */
 export function parseCommand(id: string, entry: TableReader): ProgramCommand | undefined {
   if (!COMMAND_ID.test(id) || RESERVED_IDS.includes(id))
-    entry.fault(
+    entry.reportExpected(
       [],
       `an id of 1 to 64 letters, digits, hyphens or underscores, not ${RESERVED_IDS.join(' or ')}`,
     )
@@ -67,12 +67,18 @@ export function parseCommand(id: string, entry: TableReader): ProgramCommand | u
 function parseRun(entry: TableReader, params: CommandParameters): readonly string[] {
   const run = entry.readRequired('run', programAndArguments) ?? []
   const [program = '', ...others] = run
-  if (placeholdersIn(program).length > 0) entry.fault(['run'], 'a program without a placeholder', run)
+  if (placeholdersIn(program).length > 0)
+    entry.reportExpected(['run'], 'a program without a placeholder', run)
   for (const name of others.flatMap(placeholdersIn)) {
     const param = Object.hasOwn(params, name) ? params[name] : undefined
-    if (!param) entry.fault(['run'], `placeholders of parameters, and there is no params.${name}`, run)
+    if (!param)
+      entry.reportExpected(['run'], `placeholders of parameters, and there is no params.${name}`, run)
     else if (param.isSecret)
-      entry.fault(['run'], `no secret in an argument; params.${name} is in ${secretVariable(name)}`, run)
+      entry.reportExpected(
+        ['run'],
+        `no secret in an argument; params.${name} is in ${secretVariable(name)}`,
+        run,
+      )
   }
   return run
 }
@@ -89,7 +95,10 @@ function parseParameters(entry: TableReader): CommandParameters {
 
 function parseParameter(name: string, entry: TableReader): CommandParameter {
   if (!PARAMETER_NAME.test(name))
-    entry.fault([], 'a name of 1 to 64 letters, digits, hyphens or underscores that begins with a letter')
+    entry.reportExpected(
+      [],
+      'a name of 1 to 64 letters, digits, hyphens or underscores that begins with a letter',
+    )
   if (!entry.isTable) return { type: 'string' }
   entry.refuseOthers('type', 'description', 'pattern', 'values', 'default', 'secret')
   const type = entry.readRequired('type', parameterTypeReader)
@@ -109,9 +118,11 @@ function constraints(
   entry: TableReader,
   type: CommandParameter['type'],
 ): Pick<CommandParameter, 'pattern' | 'values'> {
-  if (type !== 'string' && entry.has('pattern')) entry.fault(['pattern'], 'no pattern, except for a string')
-  if (type !== 'enum' && entry.has('values')) entry.fault(['values'], 'no values, except for an enum')
-  if (type === 'enum' && !entry.has('values')) entry.fault(['values'], textList.expected)
+  if (type !== 'string' && entry.has('pattern'))
+    entry.reportExpected(['pattern'], 'no pattern, except for a string')
+  if (type !== 'enum' && entry.has('values'))
+    entry.reportExpected(['values'], 'no values, except for an enum')
+  if (type === 'enum' && !entry.has('values')) entry.reportExpected(['values'], textList.expected)
   const pattern = type === 'string' ? entry.read('pattern', regularExpression) : undefined
   const values = type === 'enum' ? entry.read('values', textList) : undefined
   return { ...(pattern !== undefined && { pattern }), ...(values && { values }) }
@@ -121,9 +132,10 @@ function parseDefault(entry: TableReader, parameter: CommandParameter): Pick<Com
   if (!entry.has('default')) return {}
   const value = entry.value('default')
   const fault = parameterFault('default', parameter, value)
-  if (parameter.isSecret) entry.fault(['default'], 'no default for a secret, which comes with the request')
+  if (parameter.isSecret)
+    entry.reportExpected(['default'], 'no default for a secret, which comes with the request')
   else if (fault === undefined) return { default: value as ParameterValue }
-  else entry.fault(['default'], `a value that ${fault.message}`, value)
+  else entry.reportExpected(['default'], `a value that ${fault.message}`, value)
   return {}
 }
 
@@ -133,7 +145,8 @@ function refuseSameVariable(
 ): void {
   const secrets = params.filter(([, { isSecret }]) => isSecret).map(([name]) => name)
   for (const [variable, names] of Map.groupBy(secrets, secretVariable))
-    if (names.length > 1) table.fault([names[1] as string], `a name whose variable is not ${variable} too`)
+    if (names.length > 1)
+      table.reportExpected([names[1] as string], `a name whose variable is not ${variable} too`)
 }
 
 const MAX_TITLE = 100

@@ -98,7 +98,7 @@ const urlReader = readerOf(publicUrl)
 /** Reads the table `[payments.channels.<name>]`; undefined if it has a fault. */
 export function parsePaymentChannel(name: string, entry: TableReader): PaymentChannelConfig | undefined {
   if (!CHANNEL_NAME.test(name))
-    entry.fault(
+    entry.reportExpected(
       [],
       'a name of 1 to 32 small letters, digits, hyphens or underscores that begins with a letter',
     )

@@ -1,4 +1,4 @@
-import type { FiringSeverity } from '../kernel/alerts.ts'
+import { FIRING_SEVERITIES, type FiringSeverity } from '../kernel/alerts.ts'
 import { Secret } from '../kernel/secret.ts'
 import { isWebhookSecret } from '../kernel/standard-webhook.ts'
 import { DAY, SECOND, END_OF_DAY, WEEKDAYS, type Weekday, type WeeklyHours } from '../kernel/time.ts'
@@ -35,7 +35,7 @@ export interface ReceiverConfig {
   readonly source: string
 }
 
-/** When a route tells at once. */
+/** When a route notifies at once. */
 export interface HoursConfig extends WeeklyHours {
   /** Whether CRITICAL waits for them, too. */
   readonly critical: boolean
@@ -100,7 +100,7 @@ const MAX_RECIPIENTS = 50
 const MAX_STEPS = 10
 const MAX_TEXT = 256
 
-const texts = (expected: string, isRight: (text: string) => boolean): ValueReader<string> => ({
+const textReader = (expected: string, isRight: (text: string) => boolean): ValueReader<string> => ({
   expected,
   read: (value) => (typeof value === 'string' && isRight(value) ? value : undefined),
 })
@@ -151,29 +151,30 @@ const namesReader: ValueReader<readonly string[]> = {
 
 /** Reads the table `[receivers.<name>]`; undefined if it has a fault. */
 export function parseReceiver(name: string, entry: TableReader): ReceiverConfig | undefined {
-  if (name === ROBOT_RECEIVER) entry.fault([], 'another name: robot is the receiver of alerts.robot')
-  else if (!NAME.test(name)) entry.fault([], EXPECTED_NAME)
+  if (name === ROBOT_RECEIVER) entry.reportExpected([], 'another name: robot is the receiver of alerts.robot')
+  else if (!NAME.test(name)) entry.reportExpected([], EXPECTED_NAME)
   if (!entry.isTable) return undefined
   const kind = entry.readRequired('kind', kindReader)
   if (kind === undefined) return undefined
-  requireKeys(entry, kind)
+  checkKeys(entry, kind)
   const receiver = readMembers(entry, kind)
   return entry.isFaulty ? undefined : { name, kind, ...receiver, source: entry.place().source }
 }
 
-function requireKeys(entry: TableReader, kind: ReceiverKind): void {
+/** Requires the keys that the kind needs, and refuses those that it does not have. */
+function checkKeys(entry: TableReader, kind: ReceiverKind): void {
   const { needed, optional = [] } = KEYS[kind]
   const allowed = [...needed, ...optional].flatMap(withFileKey)
   for (const key of entry.names.filter((name) => name !== 'kind' && !allowed.includes(name)))
-    entry.fault(
+    entry.reportExpected(
       [key],
       `a key that the kind ${kind} has${didYouMean(key, allowed)}: ${['kind', ...allowed].join(', ')}`,
     )
   for (const key of [...needed, ...optional]) {
     const present = withFileKey(key).filter((name) => entry.has(name))
     if (present.length === 0 && needed.includes(key))
-      entry.fault([], `the key ${withFileKey(key).join(' or ')}`)
-    if (present.length > 1) entry.fault([key], `not both ${present.join(' and ')}`)
+      entry.reportExpected([], `the key ${withFileKey(key).join(' or ')}`)
+    if (present.length > 1) entry.reportExpected([key], `not both ${present.join(' and ')}`)
   }
 }
 
@@ -184,20 +185,21 @@ function withFileKey(key: string): string[] {
 
 function readMembers(entry: TableReader, kind: ReceiverKind) {
   const urlKey = kind === 'mail' ? 'smtp_url' : 'url'
-  const read = <T>(key: string, reader: ValueReader<T>, isSecret = false) => {
-    if (!entry.has(key) || !isSecret) return entry.read(key, reader)
-    const value = reader.read(entry.value(key))
-    // Without the value, which is a secret.
-    if (value === undefined) entry.fault([key], reader.expected)
-    return value
+  const read = <T>(key: string, reader: ValueReader<T>) => entry.read(key, reader)
+  const readSecret = (key: string, reader: ValueReader<Secret>) => {
+    if (!entry.has(key)) return undefined
+    const secret = reader.read(entry.value(key))
+    // Unlike that of `entry.read`, this error does not contain the value.
+    if (secret === undefined) entry.reportExpected([key], reader.expected)
+    return secret
   }
   return {
-    url: read(urlKey, secretOf(kind, 'url'), true),
+    url: readSecret(urlKey, secretReaderOf(kind, 'url')),
     urlFile: read(`${urlKey}_file`, pathReader),
-    secret: read('secret', secretOf(kind, 'secret'), true),
+    secret: readSecret('secret', secretReaderOf(kind, 'secret')),
     secretFile: read('secret_file', pathReader),
     chatId: read('chat_id', chatIdReader),
-    from: read('from', texts(`${ADDRESS}, or a name and <address>`, isSender)),
+    from: read('from', textReader(`${ADDRESS}, or a name and <address>`, isSender)),
     to: read('to', recipientsReader),
   }
 }
@@ -215,8 +217,8 @@ const recipientsReader: ValueReader<readonly string[]> = {
 
 const WEBHOOK_SECRET = 'whsec_ and 24 to 64 bytes in base64 (run: echo whsec_$(openssl rand -base64 32))'
 
-/** How a text of this kind is checked, from the file itself or from another one. */
-function secretOf(kind: ReceiverKind, member: 'url' | 'secret'): ValueReader<Secret> {
+/** Reads a member that is a secret, from the configuration or from the text of the file that it names. */
+function secretReaderOf(kind: ReceiverKind, member: 'url' | 'secret'): ValueReader<Secret> {
   if (member === 'secret' && kind !== 'webhook') return secretReader
   const [expected, isRight] =
     member === 'secret'
@@ -224,7 +226,7 @@ function secretOf(kind: ReceiverKind, member: 'url' | 'secret'): ValueReader<Sec
       : kind === 'mail'
         ? ['an smtp:// or smtps:// address', (text: string) => /^smtps?:\/\/[^\s]+$/.test(text)]
         : [secretHttpUrl.expected, (text: string) => secretHttpUrl.parse(text, '') !== undefined]
-  const { read } = texts(expected, isRight)
+  const { read } = textReader(expected, isRight)
   return {
     expected,
     read: (value) => {
@@ -240,7 +242,7 @@ export function readReceiverSecrets(receiver: ReceiverConfig): { url: Secret; se
   const fromFile = (member: 'url' | 'secret', path: string | undefined, key: string) => {
     if (path === undefined) return undefined
     const name = `receivers.${receiver.name}.${key}`
-    const { read, expected } = secretOf(kind, member)
+    const { read, expected } = secretReaderOf(kind, member)
     const value = read(readPrivateText(path, name, MAX_SECRET_BYTES))
     if (!value) throw new ConfigError([{ source: `file ${path}`, key: name, expected, got: 'another text' }])
     return value
@@ -250,14 +252,13 @@ export function readReceiverSecrets(receiver: ReceiverConfig): { url: Secret; se
   return { url: address, secret: secret ?? fromFile('secret', secretFile, 'secret_file') }
 }
 
-// Node.js keeps a timer's delay in 32 bits; nobody waits longer for a second person.
+/** The pauses of repetitions and of escalations. */
 const pauseReader = readerOf(duration({ minimum: SECOND, maximum: 30 * DAY }))
-const SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
 
 /** A severity of an alert that fires; small letters are accepted. */
 export const alertSeverity = {
-  ...choice<FiringSeverity>(SEVERITIES),
-  parse: (text: string) => SEVERITIES.find((severity) => severity === text.toUpperCase()),
+  ...choice(FIRING_SEVERITIES),
+  parse: (text: string) => FIRING_SEVERITIES.find((severity) => severity === text.toUpperCase()),
 }
 const severityReader = readerOf(alertSeverity)
 
@@ -265,7 +266,7 @@ const severityReader = readerOf(alertSeverity)
 export function parseRoutes(alerts: TableReader): RouteConfig[] {
   const value = alerts.value('routes')
   if (!Array.isArray(value) || value.length > MAX_ROUTES) {
-    alerts.fault(['routes'], `up to ${MAX_ROUTES} tables [[alerts.routes]]`, value)
+    alerts.reportExpected(['routes'], `up to ${MAX_ROUTES} tables [[alerts.routes]]`, value)
     return []
   }
   const names = new Set<string | number>()
@@ -274,7 +275,7 @@ export function parseRoutes(alerts: TableReader): RouteConfig[] {
     const entry = alerts.inner(['routes', String(number)], table)
     const route = parseRoute(entry, number)
     if (route === undefined) return []
-    if (names.has(route.name)) entry.fault(['name'], 'a name that no other route has', route.name)
+    if (names.has(route.name)) entry.reportExpected(['name'], 'a name that no other route has', route.name)
     names.add(route.name)
     return [route]
   })
@@ -294,7 +295,7 @@ function parseRoute(entry: TableReader, number: number): RouteConfig | undefined
   )
   const name = entry.read(
     'name',
-    texts(`${EXPECTED_NAME}, and is not default`, (text) => NAME.test(text) && text !== DEFAULT_ROUTE),
+    textReader(`${EXPECTED_NAME}, and is not default`, (text) => NAME.test(text) && text !== DEFAULT_ROUTE),
   )
   entry.requireKeys('receivers')
   const receivers = entry.read('receivers', namesReader) ?? []
@@ -331,7 +332,7 @@ function readMatch(entry: TableReader): RouteConfig['match'] {
   const table = entry.table('match')
   if (!table?.isTable) return {}
   table.refuseOthers(...MATCHED_KEYS)
-  const pattern = texts(
+  const pattern = textReader(
     `a text of 1 to ${MAX_TEXT} characters, or a prefix that ends in *`,
     (text) => text !== '' && text.length <= MAX_TEXT,
   )
@@ -387,7 +388,7 @@ function daysIn(text: string): Weekday[] | undefined {
 
 const startReader = readerOf(timeOfDay)
 
-/** The end of a day is the beginning of the next one, which a start cannot be. */
+/** Hours may end at the end of a day, but not begin there. */
 const endReader: ValueReader<string> = {
   expected: `${timeOfDay.expected}, or ${END_OF_DAY}`,
   read: (value) => (value === END_OF_DAY ? END_OF_DAY : startReader.read(value)),
@@ -405,7 +406,7 @@ function readHours(entry: TableReader): HoursConfig | undefined {
   const to = table.read('to', endReader)
   const zone = table.read('time_zone', zoneReader)
   if (from !== undefined && from === to)
-    table.fault(['to'], 'another time than from; leave hours out to tell at any time')
+    table.reportExpected(['to'], 'another time than from; leave hours out to tell at any time')
   const critical = table.read('critical', flagReader) ?? false
   return days === undefined || from === undefined || to === undefined || zone === undefined
     ? undefined

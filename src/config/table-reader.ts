@@ -42,7 +42,7 @@ export class TableReader {
     this.#problemsBefore = problems.length
     this.isTable = Object.prototype.toString.call(value) === '[object Object]'
     this.#entries = this.isTable ? (value as Record<string, unknown>) : {}
-    if (!this.isTable) this.fault([], `a table [${path.join('.')}]`, value)
+    if (!this.isTable) this.reportExpected([], `a table [${path.join('.')}]`, value)
   }
 
   get names(): string[] {
@@ -71,13 +71,13 @@ export class TableReader {
   read<T>(name: string, { read, expected }: ValueReader<T>): T | undefined {
     if (!this.has(name)) return undefined
     const value = read(this.#entries[name])
-    if (value === undefined) this.fault([name], expected, this.#entries[name])
+    if (value === undefined) this.reportExpected([name], expected, this.#entries[name])
     return value
   }
 
   /** As `read`; a missing entry is a fault, too. */
   readRequired<T>(name: string, reader: ValueReader<T>): T | undefined {
-    if (this.isTable && !this.has(name)) this.fault([name], reader.expected)
+    if (this.isTable && !this.has(name)) this.reportExpected([name], reader.expected)
     return this.read(name, reader)
   }
 
@@ -92,15 +92,16 @@ export class TableReader {
   }
 
   requireKeys(...names: readonly string[]): void {
-    for (const name of names) if (!this.has(name)) this.fault([], `the key ${name}`)
+    for (const name of names) if (!this.has(name)) this.reportExpected([], `the key ${name}`)
   }
 
   refuseOthers(...known: readonly string[]): void {
     for (const name of this.names.filter((entry) => !known.includes(entry)))
-      this.fault([name], `a known key${didYouMean(name, known)}`)
+      this.reportExpected([name], `a known key${didYouMean(name, known)}`)
   }
 
-  fault(inner: KeyPath, expected: string, got?: unknown): void {
+  /** Adds a problem; `expected` completes the sentence "expected …". */
+  reportExpected(inner: KeyPath, expected: string, got?: unknown): void {
     this.#problems.push({
       ...this.place(...inner),
       expected,

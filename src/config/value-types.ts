@@ -22,7 +22,7 @@ export interface ValueType<T> {
   parse(text: string, cwd: string): T | undefined
   /** The first wrong item of a text that is a list, where the type can name one; the first index is 0. */
   faultyItem?(text: string): { readonly index: number; readonly expected: string } | undefined
-  /** What the property of the setting in the configuration ends with. */
+  /** The end of the name of the setting in `Config`: `Ms` in `heartbeatMs`. */
   readonly unit?: string
   /** As people see it: without secrets. */
   format(value: T): string
@@ -34,13 +34,14 @@ export function valueType<T>(options: Options<T>): ValueType<T> {
   return { toml: 'string', format: String, ...options }
 }
 
-const TEXT_TYPES: Readonly<Record<ValueType<unknown>['toml'], readonly string[]>> = {
+/** What `typeof` a single value is that is read as text, by the type of the setting in TOML. */
+const TYPES_READ_AS_TEXT: Readonly<Record<ValueType<unknown>['toml'], readonly string[]>> = {
   string: ['string'],
   number: ['number'],
   'string or number': ['string', 'number'],
   boolean: ['boolean'],
   list: ['string'],
-  // Its items may contain commas, so a text is a list that somebody has forgotten to write as one.
+  // No text with commas, as for a list: its items may contain commas.
   array: [],
   'string or array': ['string'],
   table: [],
@@ -50,12 +51,12 @@ const TEXT_TYPES: Readonly<Record<ValueType<unknown>['toml'], readonly string[]>
 export function textOfToml(value: unknown, { toml }: ValueType<unknown>): string | undefined {
   if (toml === 'table') return typeof value === 'object' ? JSON.stringify(value) : undefined
   if ((toml === 'array' || toml === 'string or array') && Array.isArray(value)) return JSON.stringify(value)
-  // The errors of such a list name it, as `platform config` prints it.
+  // `platform config` and the errors write an empty array as none.
   if (toml === 'array' && value === 'none') return value
   if (toml === 'list' && Array.isArray(value)) {
     return value.every((item) => typeof item === 'string' && item !== '') ? value.join(',') : undefined
   }
-  const isExpected = TEXT_TYPES[toml].includes(typeof value) && value !== ''
+  const isExpected = TYPES_READ_AS_TEXT[toml].includes(typeof value) && value !== ''
   return isExpected ? String(value) : undefined
 }
 
@@ -109,7 +110,7 @@ export function duration(range: Range): ValueType<number> & { readonly unit: 'Ms
   return { ...type, unit: 'Ms' }
 }
 
-// Node.js never ends creating a directory with its parents there.
+// There `mkdir` of Node.js never ends if it is to create the parents, too.
 const PROC = /^\/proc(?:\/|$)/
 
 /** The absolute path, undefined for a text that cannot be the path of a file or directory. */

@@ -91,7 +91,7 @@ export interface PositionedLog {
   readAfter(after: number, limit: number): Promise<readonly PositionedEvent[]>
   /** The place of the newest event that comes before the message after `message`; 0 if there is none. */
   newestPlace(message: number): Promise<number>
-  /** As of {@link EventLog}. */
+  /** As `removedUpTo` of {@link EventLog}. */
   removedUpTo(): Promise<number>
   /**
    * Waits for the transactions that may have read an older place of the messages than the one that is newest now. Later

@@ -91,7 +91,7 @@ export class DatabaseIdempotencyKeys implements IdempotencyKeys {
     return hashWith(this.#options.secrets[0], text)
   }
 
-  /** Also of a hash that a former key has made. */
+  /** Whether the hash is that of the text, made with the present secret or with a former one. */
   #isHashOf(text: string, hash: string): boolean {
     return this.#options.secrets.some((secret) => hashWith(secret, text) === hash)
   }

@@ -10,7 +10,8 @@ const MOST_COMMANDS = 1_000
 const commands = signal<AnswerOf<'listCommands'>['items']>([])
 const runnable = signal<ReadonlySet<string>>(new Set())
 const titles = computed(() => new Map(commands.value.map(({ id, title }) => [id, title])))
-let isReading = false
+// Whether the commands were read, or are being read.
+let isRequested = false
 
 /** The title of a command; the id of one that the user may not read, or that was removed. */
 export function commandLabel(id: string): string {
@@ -38,17 +39,17 @@ export function listKnownCommands(signal?: AbortSignal) {
 }
 
 function readOnce(): void {
-  if (!isReading && session.may('listCommands')) void readCommands()
+  if (!isRequested && session.may('listCommands')) void readCommands()
 }
 
 /** Once in a visit: commands have no events. After a failure it is tried again. */
 async function readCommands(): Promise<void> {
-  isReading = true
+  isRequested = true
   const [readable, executable] = await Promise.all([
     listKnownCommands(),
     session.may('getCommandPolicy') ? call('listCommands', { query: { limit: MOST_COMMANDS } }) : undefined,
   ])
-  isReading = readable.ok
+  isRequested = readable.ok
   if (!readable.ok) return
   const mayRun = executable?.ok ? executable.value.items : readable.value.items
   batch(() => {

@@ -3,7 +3,7 @@ import { LocationProvider } from 'preact-iso/router'
 import { browserTiming } from '../../api/browser.ts'
 import { ConfirmHost } from '../../parts/confirm.tsx'
 import { forgetKeptValues } from '../../parts/form/kept-values.ts'
-import { rememberListsOf } from '../../parts/list/list-memory.ts'
+import { loadListsOf } from '../../parts/list/list-memory.ts'
 import { ModalNotice } from '../../parts/modal.tsx'
 import { ToastHost } from '../../parts/toast.tsx'
 import { notifiesOfAlerts } from './alerts/alert-notices.tsx'
@@ -17,7 +17,7 @@ import { CONSOLE_PATH } from './view.ts'
 followSignOut()
 const userId = computed(() => session.bearer.value?.id)
 userId.subscribe(forgetKeptValues)
-userId.subscribe(rememberListsOf)
+userId.subscribe(loadListsOf)
 effect(() => {
   const token = session.token.value
   if (token === null) return undefined

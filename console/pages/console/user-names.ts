@@ -16,7 +16,7 @@ const names = new Map<string, Signal<string>>()
 // The beginning of the actor that moves the order of a payment.
 const CHANNEL = 'payment:'
 
-/** The user who is signed in, the name of another user or of a payment channel, or the begin of an id that has no name. */
+/** The user who is signed in, the name of another user or of a payment channel, or the beginning of an id that has no name. */
 export function userLabel(id: string): string {
   if (id === session.bearer.value?.id) return words().you
   if (id.startsWith(CHANNEL)) return words().channel(id.slice(CHANNEL.length))
@@ -42,22 +42,23 @@ const MOST_USERS = 1_000
 const users = signal<readonly { readonly id: string; readonly enabled: boolean }[]>([])
 const choices = computed(() => users.value.map(({ id }) => id))
 const enabledChoices = computed(() => users.value.filter(({ enabled }) => enabled).map(({ id }) => id))
-let isReading = false
+// Whether the users were read, or are being read.
+let isRequested = false
 
 /** The ids of the users among whom this user may choose, ordered by name. Only administrators may list the others. */
 export function userChoices(): readonly string[] {
-  return chosenFrom(choices)
+  return allowedChoices(choices)
 }
 
 /** The ids of {@link userChoices} whose users are enabled. */
 export function enabledUserChoices(): readonly string[] {
-  return chosenFrom(enabledChoices)
+  return allowedChoices(enabledChoices)
 }
 
-function chosenFrom(all: ReadonlySignal<readonly string[]>): readonly string[] {
+function allowedChoices(all: ReadonlySignal<readonly string[]>): readonly string[] {
   const me = session.bearer.value?.id
   if (!session.may('listUsers')) return me === undefined ? [] : [me]
-  if (!isReading) void readUsers()
+  if (!isRequested) void readUsers()
   return all.value
 }
 
@@ -68,9 +69,9 @@ export function listedUsers(): readonly string[] {
 
 /** Reads the users once in a visit: no event tells of their changes. After a failure the next call tries again. */
 async function readUsers(): Promise<void> {
-  isReading = true
+  isRequested = true
   const result = await call('listUsers', { query: { limit: MOST_USERS } })
-  isReading = result.ok
+  isRequested = result.ok
   if (!result.ok) return
   for (const { id, name } of result.value.items) setName(id, name)
   users.value = result.value.items.toSorted((a, b) => a.name.localeCompare(b.name))
@@ -78,7 +79,7 @@ async function readUsers(): Promise<void> {
 
 // The most that one call takes.
 const MOST_NAMES = 50
-// The part of a UUIDv7 that is its time, in milliseconds.
+// The first characters of a UUIDv7, which contain its time: 12 hexadecimal digits and a hyphen.
 const SHORT_LENGTH = 13
 
 const idsToRead: string[] = []
@@ -87,7 +88,7 @@ function shortId(id: string): string {
   return `${id.slice(0, SHORT_LENGTH)}…`
 }
 
-/** The begin of the id until the name is read, and for a user who was deleted. */
+/** The beginning of the id until the name is read, and for a user who was deleted. */
 function askName(id: string): Signal<string> {
   const name = signal(shortId(id))
   names.set(id, name)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { keepList, keepView, keptList, rememberListsOf, removeView, renameView } from './list-memory.ts'
+import { keepList, keepView, keptList, loadListsOf, removeView, renameView } from './list-memory.ts'
 
 const storage = new Map<string, string>()
 
@@ -10,7 +10,7 @@ beforeEach(() => {
     getItem: (key: string) => storage.get(key) ?? null,
     setItem: (key: string, value: string) => void storage.set(key, value),
   } as Storage
-  rememberListsOf('ada')
+  loadListsOf('ada')
 })
 
 const namesOf = (path: string) => keptList(path).views?.map(({ name }) => name)
@@ -28,9 +28,9 @@ test('views are kept by user and list: replaced by their name, renamed and remov
   assert.deepEqual(keptList('/orders').views, [{ name: 'soon', query: { platform: 'live' } }])
   removeView('/orders', 'soon')
   assert.deepEqual([namesOf('/orders'), namesOf('/tickets')], [[], ['open']])
-  rememberListsOf('boris')
+  loadListsOf('boris')
   assert.equal(namesOf('/tickets'), undefined)
-  rememberListsOf('ada')
+  loadListsOf('ada')
   assert.deepEqual(namesOf('/tickets'), ['open'])
 })
 
@@ -44,7 +44,7 @@ test('what another tab has kept since is not lost', () => {
 test('something else in the browser is no view', () => {
   for (const text of ['nothing', '7', '{"/orders":{"views":[{"name":1},{"name":"a"},null],"columns":{}}}']) {
     storage.set('platform.lists.ada', text)
-    rememberListsOf('ada')
+    loadListsOf('ada')
     assert.deepEqual(keptList('/orders').views ?? [], [])
     assert.equal(keptList('/orders').columns, undefined)
   }

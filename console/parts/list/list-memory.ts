@@ -20,8 +20,8 @@ type KeptLists = Readonly<Record<string, KeptList>>
 const lists = signal<KeptLists>({})
 let key = ''
 
-/** Takes up what this user has chosen in this browser, also in another tab. */
-export function rememberListsOf(userId: string | undefined): void {
+/** Loads what this user has chosen in this browser, also in another tab. Later changes are stored for this user. */
+export function loadListsOf(userId: string | undefined): void {
   key = `platform.lists.${userId ?? ''}`
   lists.value = readLists()
 }
@@ -80,6 +80,6 @@ function readList(list: unknown): KeptList {
 
 function isView(view: unknown): view is KeptView {
   const { name, query } = (view ?? {}) as { name?: unknown; query?: unknown }
-  const values = typeof query === 'object' && query !== null ? Object.values(query) : [0]
-  return typeof name === 'string' && values.every((value) => typeof value === 'string')
+  if (typeof name !== 'string' || typeof query !== 'object' || query === null) return false
+  return Object.values(query).every((value) => typeof value === 'string')
 }

@@ -12,17 +12,17 @@ export function requireDriveSettings(loaded: LoadedConfig): void {
     ...(drive.apiUrl === undefined
       ? [problemOf(loaded, 'backup.drive.api_url', 'the address of the cloud drive')]
       : []),
-    ...publicFiles(loaded),
+    ...filesOpenToOthers(loaded),
   ]
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
 /** The files of the drive that others than their owner can read. */
-export function publicFiles(loaded: LoadedConfig): Problem[] {
+export function filesOpenToOthers(loaded: LoadedConfig): Problem[] {
   const { drive } = loaded.config.backup
   return [
-    ...publicFile(loaded, 'backup.drive.token_file', drive.tokenFile),
-    ...publicFile(loaded, 'backup.drive.secrets_file', drive.secretsFile),
+    ...fileOpenToOthers(loaded, 'backup.drive.token_file', drive.tokenFile),
+    ...fileOpenToOthers(loaded, 'backup.drive.secrets_file', drive.secretsFile),
   ]
 }
 
@@ -30,12 +30,12 @@ export function publicFiles(loaded: LoadedConfig): Problem[] {
 export function requirePrivateIdentity(loaded: LoadedConfig): void {
   const { identityFile } = loaded.config.backup.encryption
   const key = 'backup.encryption.identity_file'
-  const problems = identityFile === undefined ? [] : publicFile(loaded, key, identityFile)
+  const problems = identityFile === undefined ? [] : fileOpenToOthers(loaded, key, identityFile)
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
 /** A missing file is no problem of the configuration: a run reports it as `token_unreadable`. */
-function publicFile(loaded: LoadedConfig, key: string, path: string): Problem[] {
+function fileOpenToOthers(loaded: LoadedConfig, key: string, path: string): Problem[] {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if ((mode & READABLE_BY_OTHERS) === 0) return []
   const expected = `a file that only its owner can read (chmod 600 ${shellWord(path)})`

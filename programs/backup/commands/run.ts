@@ -8,7 +8,7 @@ import { isLockHeld, withRunLock } from './lock.ts'
 import { updateMetrics } from './metrics.ts'
 import { MANUAL_CALL, SCHEDULED_CALL, type NightCall } from './night-call.ts'
 import { nightResult } from './night-result.ts'
-import { publicFiles, requireDriveSettings } from './requirements.ts'
+import { filesOpenToOthers, requireDriveSettings } from './requirements.ts'
 import type { CommandResult } from './result.ts'
 import { reportUnrecordedFailure } from './unrecorded-failure.ts'
 
@@ -33,14 +33,17 @@ function isDry({ config }: BackupParts, { dryRun = false }: Pick<RunOptions, 'dr
   return dryRun || config.backup.dryRun
 }
 
-/** Throws a `ConfigError` for a call that cannot begin. Nobody sees that at night, so a file that is not private is reported. */
+/**
+ * Throws a `ConfigError` if no drive is configured, or if other users can read its files. The latter is reported, too, because
+ * nobody sees the error of a call at night.
+ */
 export async function requireDrive(
   parts: BackupParts,
   { dryRun = false }: Pick<RunOptions, 'dryRun'>,
   call: NightCall,
 ): Promise<void> {
   const { loaded } = parts.runtime
-  const problems = publicFiles(loaded)
+  const problems = filesOpenToOthers(loaded)
   if (problems.length > 0 && !isDry(parts, { dryRun })) {
     const { message } = new ConfigError(problems)
     await reportUnrecordedFailure(parts, new BackupError('token_unreadable', message), call)
@@ -72,7 +75,7 @@ export async function runNight(
   try {
     return await withRunLock(parts, async () => {
       const deps = parts.nightDeps({ isDryRun })
-      const outcome = await call.make(new Night(deps, { mayReboot: reboot }))
+      const outcome = await call.run(new Night(deps, { mayReboot: reboot }))
       if (isDryRun) rmSync(deps.settings.staging, { recursive: true, force: true })
       else updateMetrics(parts)
       return outcome
@@ -83,7 +86,7 @@ export async function runNight(
   }
 }
 
-/** Whether the state cannot be read or written, or the lock not be taken: then the state does not have the failure. */
+/** Whether a system error kept the call from taking its lock or writing its state: then the state does not contain the failure. */
 function isUnrecorded(error: unknown): boolean {
   return isSystemError(error) || (error instanceof BackupError && isSystemError(error.cause))
 }

@@ -100,7 +100,7 @@ export interface SelfCheckDeps {
   readonly workerUrls: readonly string[]
   /** Whether a worker belongs to this server. */
   readonly hasWorker: boolean
-  /** Then the platform runs no jobs, and its gateway opens no sessions. */
+  /** A read-only platform runs no jobs, and its gateway opens no sessions. */
   readonly isReadOnly: boolean
   /** The gateway of this server; undefined when there is none. */
   readonly gatewayUrl: string | undefined
@@ -133,7 +133,7 @@ async function checkHealth({ platform, platformApi }: SelfCheckDeps): Promise<st
   throw new Error(summary)
 }
 
-/** Else its alerts wait in the outbox for ever. */
+/** The alerts of a routine that the platform does not recognise would wait in the outbox for ever. */
 async function checkRecognition({ platform, platformApi }: SelfCheckDeps): Promise<string> {
   const answer = await askRecognition(platform, platformApi)
   if (answer.outcome === 'recognised') return 'the platform recognises this routine'

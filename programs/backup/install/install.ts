@@ -55,7 +55,7 @@ export async function installRoutine(root: TargetRoot, deps: InstallDeps): Promi
   const files = new UnitFiles(root)
   const activation = root.isHost ? systemdActivation(shell) : linkActivation(files)
   const written = [...createDirectories(settings, root), ...units.map((unit) => files.write(unit))]
-  const entries = [...written, ...(await activation.enable(units.filter(isEnabled(files))))]
+  const entries = [...written, ...(await activation.enable(units.filter((unit) => isEnabled(unit, files))))]
   await deps.registerHeartbeats()
   const problem = await deps.platformProblem()
   const { timeZone, window } = settings
@@ -74,16 +74,18 @@ export async function uninstallRoutine(root: TargetRoot, deps: InstallDeps): Pro
   const { settings, program, shell } = deps
   const files = new UnitFiles(root)
   const activation = root.isHost ? systemdActivation(shell) : linkActivation(files)
-  const disabled = await activation.disable(unitsFor(settings, program).filter(isEnabled(files)))
+  const disabled = await activation.disable(
+    unitsFor(settings, program).filter((unit) => isEnabled(unit, files)),
+  )
   const removed = UNIT_NAMES.flatMap((name) => files.remove(name) ?? [])
   const dropIns = UNIT_NAMES.flatMap((name) => files.dropIns(name))
   if (removed.length > 0) await activation.reload()
   return { entries: [...disabled, ...removed, ...dropIns], notes: leftAfterUninstall(settings) }
 }
 
-/** A unit that a person wrote is enabled or not by that person. */
-function isEnabled(files: UnitFiles): (unit: Unit) => boolean {
-  return ({ name, wantedBy }) => wantedBy !== undefined && files.isOwn(name)
+/** Whether the routine enables the unit. One that a person wrote is enabled or disabled by that person. */
+function isEnabled({ name, wantedBy }: Unit, files: UnitFiles): boolean {
+  return wantedBy !== undefined && files.isOwn(name)
 }
 
 function programInside(root: TargetRoot, program: InstalledProgram): InstalledProgram {

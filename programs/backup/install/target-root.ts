@@ -8,7 +8,7 @@ export class TargetRoot {
   /** Whether systemd of this host starts what is installed. */
   readonly isHost: boolean
 
-  /** `directory`: `--root`; it may be a new one. */
+  /** `directory`: `--root`; it may be a new one. A test passes `isHost` for a directory that stands for this host. */
   constructor(directory: string | undefined, isHost = directory === undefined) {
     this.isHost = isHost
     const path = directory === undefined ? undefined : resolve(directory)
@@ -28,8 +28,9 @@ export class TargetRoot {
     throw new AppError('invalid', 'path_outside_root', `${located}: a link leads out of ${this.#directory}`)
   }
 
-  /** The path in the target of a path of this host, which may be inside of the image. */
+  /** The reverse of `locate`: the path in the image. A path outside of the image stays as it is. */
   pathInside(path: string): string {
+    if (this.#directory === undefined) return path
     const prefix = `${this.#directory}/`
     return path.startsWith(prefix) ? path.slice(prefix.length - 1) : path
   }

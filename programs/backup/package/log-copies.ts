@@ -37,9 +37,11 @@ export interface LogCopies {
 export async function copyLogs(roots: LogRoots, directory: string, signal?: AbortSignal): Promise<LogCopies> {
   const copies: LogCopy[] = []
   const skipped: SkippedLog[] = []
-  const isPacked = await packedTargets(roots)
+  const isPacked = await packedTargetTest(roots)
   for (const [name, root] of namedRoots(roots.logs)) {
-    for await (const { path, entry } of filesBelow(root, (each) => skipped.push(atRoot(each, root, roots)))) {
+    for await (const { path, entry } of filesBelow(root, (each) =>
+      skipped.push(markMissingRoot(each, root, roots)),
+    )) {
       signal?.throwIfAborted()
       if (!entry.isFile()) {
         const reason = await reasonOfSpecial(path, entry, isPacked)
@@ -86,7 +88,7 @@ async function addCopy(
   try {
     copies.push(await copyLog(path, packedAs, join(directory, packedAs)))
   } catch (error) {
-    if (isOfTarget(error)) throw error
+    if (error instanceof CopyError) throw error
     skipped.push({ path, reason: reasonOf(error) })
   }
 }
@@ -124,15 +126,16 @@ async function* filesBelow(
   }
 }
 
-function atRoot(skipped: SkippedLog, root: string, { optionalLogs }: LogRoots): SkippedLog {
+/** Marks a directory that could not be read if it is a root that may not be missing. */
+function markMissingRoot(skipped: SkippedLog, root: string, { optionalLogs }: LogRoots): SkippedLog {
   const isRoot = skipped.path === root
   return isRoot && !optionalLogs.map(withoutSlash).includes(root)
     ? { ...skipped, isMissingRoot: true }
     : skipped
 }
 
-/** Whether the target of a link is below a root, and thereby packed itself. */
-async function packedTargets({ logs }: LogRoots): Promise<(target: string) => boolean> {
+/** A function that tests whether the target of a link is below a root, and thereby packed itself. */
+async function packedTargetTest({ logs }: LogRoots): Promise<(target: string) => boolean> {
   const real = await Promise.all(logs.map((root) => realpath(root).catch(() => root)))
   return (target) => real.some((root) => target.startsWith(`${root}/`))
 }
@@ -157,34 +160,30 @@ function reasonOf(error: unknown): string {
 }
 
 /** An error of the copy, such as a full disk, is no reason to leave a log out. */
-class TargetError extends Error {
-  override readonly name = 'TargetError'
+class CopyError extends Error {
+  override readonly name = 'CopyError'
 }
 
-function onTarget<T>(step: Promise<T>): Promise<T> {
+function withCopyError<T>(step: Promise<T>): Promise<T> {
   return step.catch((error: unknown) => {
-    throw new TargetError(errorMessage(error), { cause: error })
+    throw new CopyError(errorMessage(error), { cause: error })
   })
 }
 
-function isOfTarget(error: unknown): boolean {
-  return error instanceof TargetError
-}
-
-async function copyLog(source: string, path: string, file: string): Promise<LogCopy> {
-  await using log = await openRegularFile(source)
+async function copyLog(path: string, packedAs: string, file: string): Promise<LogCopy> {
+  await using log = await openRegularFile(path)
   const { size: sizeAtOpen, mtimeMs } = await log.stat()
-  await onTarget(mkdir(dirname(file), { recursive: true, mode: 0o700 }))
-  await using copy = await onTarget(open(file, 'wx', 0o600))
+  await withCopyError(mkdir(dirname(file), { recursive: true, mode: 0o700 }))
+  await using copy = await withCopyError(open(file, 'wx', 0o600))
   const hash = createHash('sha256')
   let size = 0
   for await (const chunk of transientChunksOf(log, sizeAtOpen)) {
-    const written = onTarget(writeAll(copy, chunk))
+    const written = withCopyError(writeAll(copy, chunk))
     hash.update(chunk)
     size += chunk.length
     await written
   }
-  return { path, size, sha256: hash.digest('hex'), file, modifiedAt: mtimeMs }
+  return { path: packedAs, size, sha256: hash.digest('hex'), file, modifiedAt: mtimeMs }
 }
 
 /** The bytes of all logs below the roots at this moment. */

@@ -188,7 +188,7 @@ describe('a log', () => {
     const copies = join(w.directory, 'copies')
     mkdirSync(copies)
     writeFileSync(join(copies, 'logs'), 'in the way')
-    await assert.rejects(copyLogs({ logs: [w.logs], optionalLogs: [] }, copies), { name: 'TargetError' })
+    await assert.rejects(copyLogs({ logs: [w.logs], optionalLogs: [] }, copies), { name: 'CopyError' })
   })
 
   it('is packed as it was first read, whatever happens to it afterwards', async () => {

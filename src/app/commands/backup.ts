@@ -48,7 +48,7 @@ export function runRestore(
   backupId: string | undefined,
   options: BackupOptions & { readonly latest?: boolean; readonly into?: string },
 ): Promise<number> {
-  // An empty one stays empty, so that it is refused.
+  // resolve() would turn an empty path into the working directory; so it stays empty, and the command refuses it.
   const into = options.into ? { into: resolve(context.cwd, options.into) } : {}
   return runBackupCommand(context, restore, { ...options, backupId, ...into })
 }
@@ -142,6 +142,7 @@ export function selfcheckParts(loaded: LoadedConfig) {
     gatewayUrl:
       modules.includes('gateway') && gateway.tls.certFile === undefined ? ownUrl(gateway.listen) : undefined,
     hasWorker: modules.includes('worker'),
+    // The api serves the metrics of a worker that runs in its process.
     workerUrls: [
       ...(worker.listen ? [worker.listen] : []),
       api.tls.certFile === undefined ? api.listen : api.localListen,

@@ -45,6 +45,7 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
     routes: [...operations, ...tunnelsPageRoutes()],
     tunnels: tunnelsOf(context, mirror, signature),
     mirror,
+    // The mirror knows only whether the primary is away.
     isApiAway: mirror && apiUrl === mirrorFrom ? () => mirror.isPrimaryAway() : undefined,
   })
   // With port 0 the system has chosen the port.
@@ -70,17 +71,17 @@ function tunnelsOf(
   mirror: Mirror | undefined,
   signature: IdentitySignature,
 ) {
-  const own = async () => {
+  const ownJson = async () => {
     const pool = new JsonText(encodePool(await domains.pool.service.usage()))
-    return new JsonText(encodeTunnels({ ...(await domains.sessions.service.tunnels()), pool }))
+    return encodeTunnels({ ...(await domains.sessions.service.tunnels()), pool })
   }
   const { mirrorFrom: url } = config.gateway
-  if (!mirror || url === undefined) return own
+  if (!mirror || url === undefined) return async () => new JsonText(await ownJson())
   const primary = new PrimaryTunnels({ url, isAway: () => mirror.isPrimaryAway(), signature })
   resources.defer(() => primary.close())
   return async (caller: Sender) => {
-    const [ofPrimary, ofStandby] = await Promise.all([primary.read(caller), own()])
-    return withPrimaryTunnels(ofStandby.toJSON() as TunnelsBody, ofPrimary)
+    const [ofPrimary, ofStandby] = await Promise.all([primary.read(caller), ownJson()])
+    return withPrimaryTunnels(JSON.parse(ofStandby) as TunnelsBody, ofPrimary)
   }
 }
 

@@ -317,7 +317,7 @@ export interface UnfinishedExecution {
   readonly startedAt: number | null
 }
 
-/** Those that run, then the oldest that wait, without those that wait for a person. */
+/** The executions that run, then the oldest that are queued. Those that wait for an approval are not among them. */
 export const listUnfinished = readRows((on, limit: number) =>
   on
     .selectFrom('command_executions')

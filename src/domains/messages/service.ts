@@ -70,13 +70,13 @@ const ALERTS_DOMAIN = 'alerts'
 const STREAM_KEEPS_MS = 7 * DAY
 const SOURCE = 'platform.messages'
 const LOSS_ALERT = { alarmId: declaredAlarmId(MESSAGE_ALERTS, 'bus.emptied'), source: SOURCE }
-/** What is told of messages that a stream before this one had. */
+/** The texts about messages that a stream before this one had. */
 const EMPTIED = {
   line: 'the stream of the bus has lost what it stored',
   title: 'The bus has lost the messages that it stored',
   body: (times: { readonly made_at: string }) => `Its stream was made anew at ${times.made_at}.`,
 }
-/** The same of messages that no stream has had. */
+/** The texts about messages that no stream has had. */
 const UNSTORED = {
   line: 'the bus had no JetStream, and has not stored what was delivered meanwhile',
   title: 'The bus has not stored messages',

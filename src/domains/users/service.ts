@@ -103,12 +103,12 @@ export class Users {
     return requireFound(await this.find(id), 'user', id)
   }
 
-  /** Also in a transaction. */
+  /** Finds a user; in a transaction `queries` is that transaction. */
   find(id: string, queries: Queries = this.#deps.store.read): Promise<User | undefined> {
     return findUser(queries, id)
   }
 
-  /** Whether there is such a user, enabled or not; also in a transaction. */
+  /** Whether there is such a user, enabled or not; in a transaction `queries` is that transaction. */
   async exists(queries: Queries, id: string): Promise<boolean> {
     return (await findUser(queries, id)) !== undefined
   }

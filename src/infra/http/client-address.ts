@@ -85,7 +85,7 @@ export interface Network {
   readonly family: 'ipv4' | 'ipv6'
 }
 
-/** Whether the address of a TCP peer is in one of the networks. */
+/** A function that tests whether the address of a TCP peer is in one of the networks. */
 export function peerCheck(networks: readonly Network[]): (address: string | undefined) => boolean {
   const trusted = new BlockList()
   for (const { address, prefixLength, family } of networks) trusted.addSubnet(address, prefixLength, family)

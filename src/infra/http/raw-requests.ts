@@ -108,10 +108,10 @@ export interface UpgradeOptions {
 }
 
 /**
- * Whether Node.js emits a request as `upgrade` instead of `request`; without options never. Its default is to do so for
+ * A function that tests whether Node.js emits a request as `upgrade` instead of `request`; without options never. Its default is to do so for
  * every `Upgrade` header once there is a listener, and a request that nothing answers hangs.
  */
-export function asksForWebSocket(options: UpgradeOptions | undefined): (request: IncomingMessage) => boolean {
+export function webSocketTest(options: UpgradeOptions | undefined): (request: IncomingMessage) => boolean {
   return ({ url = '', headers }) =>
     url.split('?', 1)[0] === options?.path && headers.upgrade?.toLowerCase() === 'websocket'
 }

@@ -86,7 +86,7 @@ function outcomeOf({ raw, statusCode }: FastifyReply, isStream: boolean): number
   return raw.writableFinished || isStream ? statusCode : CLIENT_LEFT
 }
 
-/** Also a stream that a gateway passes on. */
+/** Whether a reply is a stream, of this process or one that a gateway passes on. */
 function isStreamed(reply: FastifyReply): boolean {
   return reply.raw.headersSent && reply.statusCode < 300 && reply.getHeader('x-accel-buffering') === 'no'
 }

@@ -25,7 +25,7 @@ import type { ApiConnection } from './api-client/api-connection.ts'
 import {
   answerBrokenRequests,
   answerStrayRequests,
-  asksForWebSocket,
+  webSocketTest,
   handOverUpgrades,
   type UpgradeOptions,
 } from './raw-requests.ts'
@@ -115,7 +115,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     connectionsCheckingInterval: 1_000,
     // Node.js would answer without a body; the framing check requires the header instead.
     requireHostHeader: false,
-    shouldUpgradeCallback: asksForWebSocket(options.upgrades),
+    shouldUpgradeCallback: webSocketTest(options.upgrades),
   }
   const app = fastify({
     bodyLimit: BODY_LIMIT,

@@ -8,7 +8,7 @@ export interface SharedWorkOptions {
   readonly pause?: (milliseconds: number) => Promise<unknown>
 }
 
-// The share of the time that goes to callers whom nobody knows.
+// A pause is so many times as long as the run before it.
 const PAUSES_PER_RUN = 9
 const MAX_PAUSE_MS = SECOND / 4
 

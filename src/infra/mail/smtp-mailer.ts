@@ -59,7 +59,7 @@ export interface Mailer {
 }
 
 const SEND_TIMEOUT_MS = 10_000
-// A line of a header has at most 998 characters (RFC 5322, section 2.1.1), and nobody follows more.
+// A line of a header has at most 998 characters (RFC 5322, section 2.1.1), and no reader needs more.
 const MAX_REFERENCES = 10
 
 export interface MailerOptions {

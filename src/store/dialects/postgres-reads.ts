@@ -3,9 +3,9 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { PooledConnection, PostgresQuery } from './postgres-pool.ts'
 import type { QuerySource } from './postgres-queries.ts'
 
-// So many quick queries wait for each other; with more of them another connection works at the same time.
+// The queries that wait for each other on one connection. More of them use another connection at the same time.
 const QUERIES_AT_ONCE = 8
-// Then the pool gives a connection again, which may be to another server.
+// How long a connection is shared. After that the pool gives another one, which may be to another server.
 const SHARED_FOR_MS = 20
 
 export interface SharedReadsOptions {

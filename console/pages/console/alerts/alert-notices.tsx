@@ -11,7 +11,7 @@ import { activeSilences } from '../silences/active-silences.ts'
 import { coveringSilence } from '../silences/covering.ts'
 import { pathOf } from '../view.ts'
 import type { Alert } from './model.ts'
-import { LISTED_SEVERITIES, SEVERITY_WORDS } from './severities.ts'
+import { FIRING_SEVERITIES, SEVERITY_WORDS } from './severities.ts'
 
 const noticeWords = defineWords({
   label: ['Notify this browser', '通知此浏览器'],
@@ -27,10 +27,10 @@ const severityWords = defineWords(SEVERITY_WORDS)
 
 const KEY = 'platform.alert-notices'
 
-type Severity = (typeof LISTED_SEVERITIES)[number]
+type Severity = (typeof FIRING_SEVERITIES)[number]
 
 /** The lowest severity of which this browser notifies its user; null for none. */
-const leastSeverity = signal(LISTED_SEVERITIES.find((severity) => severity === readLocal(KEY)) ?? null)
+const leastSeverity = signal(FIRING_SEVERITIES.find((severity) => severity === readLocal(KEY)) ?? null)
 
 /** Whether the browser shows notifications of alerts, so that events are needed even while nobody looks at the page. */
 export function notifiesOfAlerts(): boolean {
@@ -57,11 +57,11 @@ export function AlertNoticeChoice() {
         class="input"
         value={leastSeverity.value ?? ''}
         onChange={({ currentTarget: { value } }) =>
-          void chooseLeast(LISTED_SEVERITIES.find((severity) => severity === value) ?? null)
+          void chooseLeast(FIRING_SEVERITIES.find((severity) => severity === value) ?? null)
         }
       >
         <option value="">{never}</option>
-        {LISTED_SEVERITIES.map((severity) => (
+        {FIRING_SEVERITIES.map((severity) => (
           <option key={severity} value={severity}>
             {from(severities[severity])}
           </option>
@@ -105,6 +105,6 @@ async function isSilenced(alert: Alert): Promise<boolean> {
 
 function isNoticed({ severity }: Alert): boolean {
   // The most severe one is first.
-  const rank = LISTED_SEVERITIES.findIndex((listed) => listed === severity)
-  return leastSeverity.value !== null && rank !== -1 && rank <= LISTED_SEVERITIES.indexOf(leastSeverity.value)
+  const rank = FIRING_SEVERITIES.findIndex((listed) => listed === severity)
+  return leastSeverity.value !== null && rank !== -1 && rank <= FIRING_SEVERITIES.indexOf(leastSeverity.value)
 }

@@ -8,7 +8,7 @@ import { call, session } from '../platform.ts'
 import { settingsResource } from '../settings/model.ts'
 import type { Silence } from '../silences/model.ts'
 import { listOf, resourceOf } from '../sources.ts'
-import { LISTED_SEVERITIES } from './severities.ts'
+import { FIRING_SEVERITIES } from './severities.ts'
 import { alertWords } from './words.ts'
 
 export type Alert = AnswerOf<'getAlert'>
@@ -61,7 +61,7 @@ export const OUTCOME_TONES: Readonly<Record<AlertDecision['outcome'], Tone>> = {
 const ALERT_FILTERS: readonly ListFilter[] = [
   { name: 'text', kind: 'text', match: 'part' },
   { name: 'status', kind: 'choice', values: Object.keys(ALERT_TONES) },
-  { name: 'level', kind: 'choice', values: LISTED_SEVERITIES },
+  { name: 'level', kind: 'choice', values: FIRING_SEVERITIES },
   { name: 'source', kind: 'text' },
   { name: 'created', kind: 'period' },
 ]

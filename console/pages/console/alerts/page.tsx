@@ -38,7 +38,7 @@ import {
   silencesOf,
 } from './model.ts'
 import { SilenceLink } from './silence-link.tsx'
-import { LISTED_SEVERITIES } from './severities.ts'
+import { FIRING_SEVERITIES } from './severities.ts'
 import { alertWords } from './words.ts'
 
 const PATH = pathOf('alerts')
@@ -108,7 +108,7 @@ function SeverityChips({ path }: { readonly path: string }) {
       label={fields.severity}
       choices={[
         chip('', partWords().all),
-        ...LISTED_SEVERITIES.map((severity) => chip(severity, severities[severity])),
+        ...FIRING_SEVERITIES.map((severity) => chip(severity, severities[severity])),
       ]}
     />
   )

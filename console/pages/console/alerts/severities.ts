@@ -1,8 +1,8 @@
 import { VALUES } from '../../../api/generated.ts'
 import type { Translations } from '../../../i18n/language.ts'
 
-/** The severities of alerts that are not closed, the most severe first. */
-export const LISTED_SEVERITIES = VALUES.explainAlertRoute.severity.filter((severity) => severity !== 'CLOSE')
+/** The severities of alerts that fire, the most severe first: those that this operation accepts, but CLOSE. */
+export const FIRING_SEVERITIES = VALUES.explainAlertRoute.severity.filter((severity) => severity !== 'CLOSE')
 
 /** Apart from the other words of alerts, because every page can show a notice of an alert. */
 export const SEVERITY_WORDS = {

@@ -7,8 +7,8 @@ import { operationLabel } from './operation-words.ts'
 import { auditWords } from './words.ts'
 
 // The most that the API answers at once: a user may have signed in often since the last change.
-const MOST = 1_000
-const SHOWN = 3
+const MOST_READ = 1_000
+const MOST_SHOWN = 3
 // The page of the object shows them itself.
 const SHOWN_ELSEWHERE = new Set(['comments', 'history'])
 const SIGN_IN = 'signIn'
@@ -36,7 +36,7 @@ export function WhoChanged(props: WhoChangedProps) {
 
 function ObjectChanges({ kind, id, version }: WhoChangedProps) {
   const { whoChanged, nobody, by, changed } = auditWords()
-  const query = { target: `${kind}:${id}`, limit: MOST }
+  const query = { target: `${kind}:${id}`, limit: MOST_READ }
   const { answer } = useAnswer(() => call('listAudit', { query }), [kind, id, version])
   if (!answer) return null
   return (
@@ -44,7 +44,7 @@ function ObjectChanges({ kind, id, version }: WhoChangedProps) {
       <Timeline
         label={whoChanged}
         empty={nobody}
-        most={SHOWN}
+        most={MOST_SHOWN}
         entries={answer.items
           .filter(({ operation }) => operation !== SIGN_IN)
           .map((row) => ({

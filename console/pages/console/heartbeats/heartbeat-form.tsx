@@ -7,7 +7,7 @@ import { invalidFields, type OwnFault } from '../../../parts/form/invalid-fields
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { alertWords } from '../alerts/words.ts'
 import { call } from '../platform.ts'
-import { LISTED_SEVERITIES } from '../alerts/severities.ts'
+import { FIRING_SEVERITIES } from '../alerts/severities.ts'
 import type { Heartbeat } from './model.ts'
 import { expectation } from './expectation.ts'
 import { PingAddress } from './ping-address.tsx'
@@ -24,7 +24,7 @@ const SCHEMA: FormSchema = {
     time_zone: { type: 'string' },
     grace: { type: 'string' },
     longest: { type: 'string' },
-    severity: { type: 'string', enum: LISTED_SEVERITIES },
+    severity: { type: 'string', enum: FIRING_SEVERITIES },
     source: { type: 'string' },
   },
 }
@@ -126,14 +126,14 @@ function systemTimeZone(): string {
 // docs/specification.md, Heartbeats
 const NAME = /^[A-Za-z0-9._-]{1,64}$/
 // The most that the API answers at once.
-const MOST = 1_000
+const MOST_HEARTBEATS = 1_000
 
 /** The name is a part of the address, and an existing heartbeat would be replaced: it is checked before. */
 async function putNew(body: object): Promise<ApiResult<SavedHeartbeat>> {
   const { name = '' } = body as EnteredHeartbeat
   const { badName, takenName } = heartbeatWords()
   if (!NAME.test(name)) return put(name, body, [{ path: 'name', message: badName }])
-  const known = await call('listHeartbeats', { query: { limit: MOST } })
+  const known = await call('listHeartbeats', { query: { limit: MOST_HEARTBEATS } })
   if (!known.ok) return known
   const isTaken = known.value.items.some((heartbeat) => heartbeat.name === name)
   return put(name, body, isTaken ? [{ path: 'name', message: takenName }] : [])

@@ -163,7 +163,7 @@ function WhoIsNotified({ heartbeat }: { readonly heartbeat: Heartbeat }) {
 }
 
 // The most pings that the platform keeps.
-const MOST = 100
+const MOST_PINGS = 100
 const SHOWN = 5
 
 /** The last pings of a heartbeat: a strip of bars, the oldest first, and what they say, the newest first. */
@@ -171,7 +171,7 @@ function HeartbeatPings({ heartbeat }: { readonly heartbeat: Heartbeat }) {
   const words = heartbeatWords()
   const { name, last_beat_at, started_at, missed_at } = heartbeat
   const { answer } = useAnswer(
-    () => call('listHeartbeatPings', { path: { name }, query: { limit: MOST } }),
+    () => call('listHeartbeatPings', { path: { name }, query: { limit: MOST_PINGS } }),
     [name, last_beat_at, started_at, missed_at],
   )
   const pings = answer?.items ?? []

@@ -51,8 +51,8 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
     discards.value += 1
     keepDraft(null)
   }
-  const send = async (sent: Draft, isDry: boolean): Promise<DryRun | null> => {
-    const result = await sendDraft(sent, isDry)
+  const send = async (sent: Draft, { isDry }: { readonly isDry: boolean }): Promise<DryRun | null> => {
+    const result = await sendDraft(sent, { isDry })
     return !result.ok && result.failure.status === 412 ? compare(sent) : result
   }
   const compare = async (sent: Draft): Promise<DryRun | null> => {
@@ -78,20 +78,20 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
     discard,
     async apply(nodes) {
       const changed = withNodes(draft, nodes)
-      const result = await send(changed, true)
+      const result = await send(changed, { isDry: true })
       if (result?.ok) keep(changed)
       return result && !result.ok ? result.failure : null
     },
-    review: () => send(draft, true),
+    review: () => send(draft, { isDry: true }),
     async save() {
-      const result = await send(draft, false)
+      const result = await send(draft, { isDry: false })
       if (!result?.ok) return result && result.failure
       await model.refresh()
       discard()
       showToast('good', menuWords().saved)
       return null
     },
-    addToCurrent: () => send(keep(rebaseDraft(draft, conflict.value ?? draft)), true),
+    addToCurrent: () => send(keep(rebaseDraft(draft, conflict.value ?? draft)), { isDry: true }),
     postpone,
   }
 }
@@ -101,7 +101,10 @@ export interface DraftProps {
   readonly draft: MenuDraft
 }
 
-async function sendDraft({ base, etag, nodes }: Draft, isDry: boolean): Promise<DryRun> {
+async function sendDraft(
+  { base, etag, nodes }: Draft,
+  { isDry }: { readonly isDry: boolean },
+): Promise<DryRun> {
   const body = { ...editOf(base, nodes), ...(isDry && { dry_run: true }) }
   const result = await call('editMenus', { body, ifMatch: etag })
   return result.ok ? result : { ok: false, failure: withTitles(result.failure, body.items, nodes) }

@@ -18,7 +18,7 @@ import { Loading } from '../../../parts/states.tsx'
 import { Stats } from '../../../parts/stats.tsx'
 import { StatusBadge, type StatusBadgeProps } from '../../../parts/status-badge.tsx'
 import { SEVERITY_TONES, type Alert } from '../alerts/model.ts'
-import { LISTED_SEVERITIES } from '../alerts/severities.ts'
+import { FIRING_SEVERITIES } from '../alerts/severities.ts'
 import { alertWords } from '../alerts/words.ts'
 import { busStateOf, useBusHealth } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
@@ -280,7 +280,7 @@ function areSilenced({ alerts }: Overview): boolean {
 
 /** The severity of the worst alert that fires. */
 function worstOf({ alerts }: Overview) {
-  return LISTED_SEVERITIES.find((severity) => (alerts?.firing[severity] ?? 0) > 0)
+  return FIRING_SEVERITIES.find((severity) => (alerts?.firing[severity] ?? 0) > 0)
 }
 
 function severityBadge(severity: Alert['severity']): StatusBadgeProps {
@@ -362,7 +362,7 @@ function findingOf(
 /** The alerts that fire as one bar: each severity leads to its alerts. */
 function SeverityBar({ firing }: { readonly firing: NonNullable<Overview['alerts']>['firing'] }) {
   const { bySeverity, severityCount } = overviewWords()
-  const firingSeverities = LISTED_SEVERITIES.filter((severity) => firing[severity] > 0)
+  const firingSeverities = FIRING_SEVERITIES.filter((severity) => firing[severity] > 0)
   if (firingSeverities.length === 0) return null
   return (
     <section class="page-section" aria-labelledby="severities-title">

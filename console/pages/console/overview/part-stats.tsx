@@ -6,7 +6,7 @@ import { addressOf, type ListQuery } from '../../../parts/list/list-query.ts'
 import { poolTone } from '../../../parts/pool-tone.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import type { Stat } from '../../../parts/stats.tsx'
-import { LISTED_SEVERITIES } from '../alerts/severities.ts'
+import { FIRING_SEVERITIES } from '../alerts/severities.ts'
 import { pathOf } from '../view.ts'
 import { PART_TONES, totalOf, type Overview, type PartName } from './model.ts'
 import { overviewWords } from './words.ts'
@@ -151,7 +151,7 @@ function alertLinks({ firing, acknowledged, frozen }: Part<'alerts'>): readonly 
   const nameOf = (severity: string) => (severities as Labels)[severity] ?? severity
   const held = Map.groupBy(acknowledged, ({ severity }) => severity)
   const heldCounts = Object.fromEntries(
-    LISTED_SEVERITIES.map((severity) => [severity, held.get(severity)?.length ?? 0]),
+    FIRING_SEVERITIES.map((severity) => [severity, held.get(severity)?.length ?? 0]),
   )
   return [
     ...countLinks(

@@ -6,7 +6,7 @@ import { Button } from '../../../parts/button.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
-import { LISTED_SEVERITIES } from '../alerts/severities.ts'
+import { FIRING_SEVERITIES } from '../alerts/severities.ts'
 import { alertWords } from '../alerts/words.ts'
 import { call } from '../platform.ts'
 import { silenceWords } from '../silences/words.ts'
@@ -76,7 +76,7 @@ function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => vo
       <label class="filter" for={`${id}-severity`}>
         <span class="filter-name">{fields.severity}</span>
         <select id={`${id}-severity`} class="input" name="severity">
-          {LISTED_SEVERITIES.map((severity) => (
+          {FIRING_SEVERITIES.map((severity) => (
             <option key={severity} value={severity} selected={severity === 'ERROR'}>
               {severities[severity]}
             </option>
@@ -175,7 +175,7 @@ function conditionsOf({ match, min_severity, hours }: AlertRoute): string[] {
   const texts = TEXTS.flatMap((name) =>
     match[name] === undefined ? [] : [`${fields[`matchers.${name}`]}: ${match[name]}`],
   )
-  const severity = LISTED_SEVERITIES.find((listed) => listed === min_severity)
+  const severity = FIRING_SEVERITIES.find((listed) => listed === min_severity)
   return [
     ...(texts.length > 0 ? texts : [words.everyAlert]),
     ...(severity ? [words.from(severities[severity])] : []),

@@ -5,7 +5,7 @@ import { pathOf } from '../view.ts'
 import type { Silence } from './model.ts'
 
 // The most that the API answers at once.
-const MOST = 1_000
+const MOST_SILENCES = 1_000
 const NONE = { ok: true, value: { items: [], next_cursor: null }, etag: null } as const
 
 /** The silences that are active now; none for a user who may not read them. */
@@ -14,7 +14,7 @@ export const activeSilences: ResourceSource<AnswerOf<'listSilences'>> = {
   prefix: 'silence.',
   read: async (_, signal) =>
     session.may('listSilences')
-      ? call('listSilences', { query: { state: 'active', limit: MOST } }, signal)
+      ? call('listSilences', { query: { state: 'active', limit: MOST_SILENCES } }, signal)
       : NONE,
 }
 

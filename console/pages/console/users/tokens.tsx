@@ -16,7 +16,7 @@ import { roleLabel } from './words.ts'
 type Token = AnswerOf<'listApiTokens'>['items'][number]
 
 // The most tokens that a user has.
-const MOST = 100
+const MOST_TOKENS = 100
 const DAY_SECONDS = 86_400
 
 type Owner = Pick<User, 'id' | 'enabled'> & { readonly roles: readonly string[] }
@@ -43,7 +43,7 @@ interface TokenListProps {
 export function TokenList({ user, none, isMain = false }: TokenListProps) {
   const words = tokenWords()
   const { answer, refresh } = useAnswer(
-    () => call('listApiTokens', { path: { id: user.id }, query: { limit: MOST } }),
+    () => call('listApiTokens', { path: { id: user.id }, query: { limit: MOST_TOKENS } }),
     [user.id, user.enabled],
   )
   const isCreating = useSignal(false)

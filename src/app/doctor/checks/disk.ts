@@ -112,8 +112,8 @@ export interface LogFile {
 }
 
 /**
- * The log of these processes, and the journal where one writes to it or none runs. A pipe is read by a program that is not known;
- * of processes of other users only root sees anything.
+ * The files that the standard output of these processes goes to. Without such a file it is the journal, unless a process writes to
+ * something else: the program that reads a pipe is not known. Only root can see the output of a process of another user.
  */
 export function findLogFiles(processIds: readonly number[], journal = JOURNAL): LogFile[] {
   const outputs = processIds.map((processId) => ({ processId, output: outputOf(processId) }))
@@ -170,17 +170,17 @@ function inodesCommand(place: string): string {
  * The newest data backup stays.
  */
 function removable({ database, dataDir }: Places, place: string, logs: readonly LogFile[]) {
-  const file = (program: string) => (path: string) => {
+  const removalOf = (program: string) => (path: string) => {
     return { path, bytes: sizeOf(path), command: `${program} ${shellWord(path)}` }
   }
   const former = database.kind === 'sqlite' ? globSync(`${database.path}.before-*`) : []
   const [, ...older] = backupFiles({ database, dataDir })
-  // A process goes on writing to a file that was removed.
   const written = logs.filter(({ isDeleted }) => !isDeleted).map(({ path }) => path)
   const device = deviceOf(place)
   return [
-    ...[...former, ...older.map(({ path }) => path)].map(file('rm')),
-    ...written.map(file('truncate -s 0')),
+    ...[...former, ...older.map(({ path }) => path)].map(removalOf('rm')),
+    // `rm` would free nothing: the process goes on writing to the removed file.
+    ...written.map(removalOf('truncate -s 0')),
     { path: JOURNAL, bytes: sizeBelow(JOURNAL), command: 'journalctl --vacuum-size=200M' },
     { path: PACKAGES, bytes: sizeBelow(PACKAGES), command: 'apt-get clean' },
   ]

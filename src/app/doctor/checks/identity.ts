@@ -113,7 +113,7 @@ const OTHER_PROTOCOL: ReadonlySet<string> = new Set([
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
 ])
 
-/** The begin of an answer, by which a person may recognise the program. */
+/** The beginning of an answer, by which a person may recognise the program. */
 function excerptOf(text: string): string {
   const line = printable(text.replaceAll(/\s+/g, ' ').trim())
   return line === '' ? '' : `: ${line.slice(0, EXCERPT_CHARACTERS)}`

@@ -61,6 +61,7 @@ function completeGroups(waiting: readonly WaitingNotification[], now: number): W
     if (notification.dueAt !== null) continue
     const group = latest.get(notification.source)
     const start = group?.[0]?.at
+    // After the clock was set back the group begins in the future.
     if (group && start !== undefined && Math.abs(notification.at - start) < GATHER_MS)
       group.push(notification)
     else {

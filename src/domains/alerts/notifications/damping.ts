@@ -27,17 +27,24 @@ export const UNDAMPED: Damping = { tellings: [], weight: 0, quietSince: null, ch
 const CHANGES: ReadonlySet<OccasionKind> = new Set(['raised', 'risen', 'recovered'])
 /** Occasions that do not count: the alert itself has not changed, or another rule limits them. */
 const NOT_COUNTED: ReadonlySet<OccasionKind> = new Set(['repeated', 'escalated', 'frozen', 'unfrozen'])
-const EXEMPT: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen', 'damped', 'undamped'])
+/** Occasions that are never held back: the alert becomes quiet or frozen, or no longer is. */
+const NEVER_HELD: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen', 'damped', 'undamped'])
 
 /**
- * What happens to an occasion of a frequently notified alert: `tell` notifies as usual, `last` notifies a last time before
+ * What happens to an occasion of a frequently notified alert: `notify` notifies as usual, `last` notifies a last time before
  * quiet, `hold` holds back.
  */
 export type DampingStep = 'notify' | 'last' | 'hold'
 
 /** Whether an occasion of a quiet alert is held back; one that makes it CRITICAL for the first time is not. */
-export function isHolding({ quietSince, weight }: Damping, kind: OccasionKind, now: AlertWeight): boolean {
-  return quietSince !== null && !EXEMPT.has(kind) && !(now === CRITICAL_WEIGHT && weight < CRITICAL_WEIGHT)
+export function isHolding(
+  { quietSince, weight }: Damping,
+  kind: OccasionKind,
+  current: AlertWeight,
+): boolean {
+  return (
+    quietSince !== null && !NEVER_HELD.has(kind) && !(current === CRITICAL_WEIGHT && weight < CRITICAL_WEIGHT)
+  )
 }
 
 /** Judges an occasion. */
@@ -57,6 +64,7 @@ export function dampen(
     return { step, damping: { ...before, changes, dueAt, weight: isHeld ? before.weight : weight } }
   }
   if (!isNotified) return { step: 'notify', damping: before }
+  // After the clock was set back the times are in the future.
   const recent = before.tellings.filter((each) => Math.abs(at - each) < WINDOW_MS)
   const highest = recent.length > 0 && before.weight > weight ? before.weight : weight
   const counted = { ...UNDAMPED, tellings: [...recent, at], weight: highest }

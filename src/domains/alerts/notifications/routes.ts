@@ -267,7 +267,7 @@ const RouteSchema = Fields(
       description: 'How long an alert fires until it is told again; null for never.',
     }),
     escalate: Type.Array(
-      Fields({ after_seconds: Seconds('Since the first telling.'), receivers: ReceiverNames }),
+      Fields({ after_seconds: Seconds('Since the first notification.'), receivers: ReceiverNames }),
       { description: 'Who is told of an alert that nobody has acknowledged.' },
     ),
     hours: Nullable<Static<typeof RouteHours>>({

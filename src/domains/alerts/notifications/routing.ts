@@ -84,7 +84,10 @@ function targetsOn(routes: readonly AlertRoute[], { weight }: RoutableAlert): Ta
   })
 }
 
-/** Also those who were notified of the alert, by an escalation or by other routes, and do not know of its end. */
+/**
+ * The receivers of the routes, and those who were notified of the alert by an escalation or by other routes and do not know of
+ * its end.
+ */
 export function targetsOf(
   alert: RoutableAlert,
   notified: readonly string[],

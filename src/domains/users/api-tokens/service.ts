@@ -137,6 +137,7 @@ export class ApiTokens {
     const { store, clock, logger } = this.#deps
     const now = clock.now()
     const last = this.#recorded.get(id)
+    // After the clock was set back `last` is in the future.
     if (last !== undefined && Math.abs(now - last) < USE_EVERY_MS) return
     if (this.#recorded.size >= MAX_RECORDED) this.#recorded.clear()
     this.#recorded.set(id, now)

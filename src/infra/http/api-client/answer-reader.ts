@@ -105,7 +105,7 @@ export function isEventStream({ 'content-type': type }: Headers): boolean {
   return typeof type === 'string' && type.startsWith(EVENT_STREAM)
 }
 
-/** As announced, otherwise as large as it may be. */
+/** The size that the answer announces, otherwise the largest that it may have. */
 function sizeOf({ 'content-length': length }: Headers): number {
   return Math.min(Number(length ?? MAX_ANSWER_BYTES), MAX_ANSWER_BYTES)
 }
