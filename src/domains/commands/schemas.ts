@@ -118,8 +118,8 @@ export const ExecutionSchema = Fields(
     status: Status,
     status_reason: NullableOneOf(
       STATUS_REASONS,
-      'Why the platform has ended it before its start: `no_longer_allowed`, its requester may not run the command by ' +
-        'now, or who has approved it may not decide on it; `not_started`, no worker has begun it within `commands.start_within`. Otherwise null.',
+      'Why the platform has ended it before its start: `no_longer_allowed`, its requester is no longer allowed to run the ' +
+        'command, or its approver to decide on it; `not_started`, no worker has begun it within `commands.start_within`. Otherwise null.',
     ),
     approvals: Type.Array(ApprovalSchema),
     exit_code: Nullable<number>({ type: 'integer', description: '127 if the program could not be started.' }),

@@ -241,7 +241,7 @@ const RouteHours = Fields({
   days: Type.Array(OneOf(WEEKDAYS)),
   from: Type.String({ description: '`HH:MM`.', examples: ['08:00'] }),
   to: Type.String({ description: '`HH:MM`, of the next day if it is before `from`.', examples: ['20:00'] }),
-  time_zone: Type.String({ description: 'Whose clocks count.', examples: ['Europe/Berlin'] }),
+  time_zone: Type.String({ description: 'The time zone of the hours.', examples: ['Europe/Berlin'] }),
   critical: Type.Boolean({ description: 'Whether CRITICAL waits for them, too.' }),
 })
 

@@ -40,7 +40,7 @@ const OF_FREEZE: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen'])
 const OF_DAMPING: ReadonlySet<OccasionKind> = new Set(['damped', 'undamped'])
 
 /** Occasions at which the alert itself does not change. */
-export const OF_UNCHANGED: ReadonlySet<OccasionKind> = new Set([
+export const OCCASIONS_WITHOUT_CHANGE: ReadonlySet<OccasionKind> = new Set([
   'silence_ended',
   'inhibition_ended',
   'repeated',
@@ -48,7 +48,7 @@ export const OF_UNCHANGED: ReadonlySet<OccasionKind> = new Set([
 ])
 
 /** Occasions that a freeze does not hold back. */
-export function isOfFreeze(occasion: OccasionKind): boolean {
+export function isFreezeOccasion(occasion: OccasionKind): boolean {
   return OF_FREEZE.has(occasion)
 }
 
