@@ -33,7 +33,7 @@ export interface AuditKey {
 /** The keys of the seals: the newest first. */
 export type AuditKeys = readonly [AuditKey, ...AuditKey[]]
 
-/** The authentication code of the newest sealed entry. It depends on all entries before: one that is changed changes it. */
+/** How far the trail was sealed, with the authentication code of the last entry, which depends on all entries before it. */
 export interface AuditSeal {
   /** How many entries were ever sealed. */
   readonly total: number
