@@ -13,7 +13,7 @@ import { eventsPage } from './docs/events.ts'
 import { metricsPage } from './docs/metrics.ts'
 import type { OpenApiDocument } from './docs/open-api.ts'
 import { operationsPage } from './docs/operations.ts'
-import { observePlatform, type Observations } from './docs/world.ts'
+import { observePlatform, type Observations } from './docs/observe-platform.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIRECTORY = 'docs/reference'

@@ -1,4 +1,7 @@
-/** The key of both sides of WeChat Pay and Alipay without MOCK_PAY_SECRETS_DIR. It protects nothing. */
+/**
+ * If MOCK_PAY_SECRETS_DIR is not set, this is the key of the provider and of the merchant, for WeChat Pay and for Alipay. It
+ * protects nothing.
+ */
 export const TEST_PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
 MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQDMPXCzwR3tj23d
 q5c5G9p/h7EiiyxVGffLGWHal1+TUFv6ftkKAnh+A9BbVb12VUlJnhoFc5Q+V8xE

@@ -112,7 +112,7 @@ function haveCommon(some: readonly string[], others: readonly string[]): boolean
   return some.some((name) => others.includes(name))
 }
 
-/** Identifies a key in the database, and does not reveal it. */
+/** A name that differs between keys, and from which nobody who reads the database can compute the key. */
 function nameOf(key: Secret): string {
   const digest = createHmac('sha256', key.reveal()).update('name of a signing key').digest('hex')
   return NAME_PREFIX + digest.slice(0, NAME_DIGITS)

@@ -87,8 +87,8 @@ export interface AuditRule<P extends TSchema, Q extends TSchema, B extends TSche
   ) => Promise<object | undefined>
   /** The object after the change, where the answer's body is something else. */
   readonly after?: (tx: Tx) => Promise<object>
-  /** Whether a successful request with this status has changed something; left out: each one. */
-  readonly changesWith?: readonly number[]
+  /** The statuses of the successful requests that have changed something and are recorded; left out: all. */
+  readonly recordedStatuses?: readonly number[]
 }
 
 interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {

@@ -108,7 +108,7 @@ describe('the package', () => {
       ).trim()
     assert.equal(complete('platform db'), 'migrate status copy --help')
     assert.equal(complete('platform completion'), 'bash zsh fish --help')
-    assert.equal(complete('platform serve --module all'), '--config --module --help')
+    assert.equal(complete('platform serve --module all'), '--module --config --help')
   })
 })
 

@@ -222,7 +222,7 @@ export interface Operations {
   createSilence: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "matchers": { readonly "source"?: string; readonly "alarm_id"?: string; readonly "server_addr"?: string; readonly "title"?: string }; readonly "reason": string; readonly "starts_at"?: string; readonly "ends_at"?: string; readonly "repeat"?: { readonly "days": readonly ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; readonly "from": string; readonly "to": string; readonly "time_zone": string } }; answer: Schemas['Silence'] }
   /** List silences, newest first. */
   listSilences: { path: undefined; query: { readonly "state"?: "active" | "pending" | "ended"; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Silence'])[]; readonly "next_cursor": string | null } }
-  /** What is silenced in a week, by its beginning. */
+  /** List the windows of silences in one week, the earliest first. */
   getSilenceCalendar: { path: undefined; query: { readonly "from": string }; headers: undefined; body: undefined; answer: { readonly "windows": readonly ({ readonly "silence_id": string; readonly "reason": string; readonly "starts_at": string; readonly "ends_at": string })[] } }
   /** Read one silence. */
   getSilence: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['SilenceWithWindows'] }
@@ -234,7 +234,7 @@ export interface Operations {
   testReceiver: { path: { readonly "name": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: { readonly "delivered": boolean; readonly "answer": string } }
   /** The configured routes of alerts, in the order in which they are tried; the default is the last one. */
   getAlertRoutes: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: { readonly "routes": readonly (Schemas['AlertRoute'])[] } }
-  /** Where an alert would go now if it were new: its routes, and whom they notify when. */
+  /** Where an alert would go now if it were new: its routes, whom they notify, and when. */
   explainAlertRoute: { path: undefined; query: { readonly "source": string; readonly "severity": "CRITICAL" | "HIGH" | "ERROR" | "WARNING" | "INFO" | "CLOSE"; readonly "title"?: string; readonly "alarm_id"?: string; readonly "server_addr"?: string }; headers: undefined; body: undefined; answer: { readonly "matched": readonly (string | number)[]; readonly "receivers": readonly ({ readonly "name": string; readonly "at": string | null; readonly "because": "told" | "route" | "waiting" | "outside_hours" | "escalation" | "repetition" | "disabled" | "below_level" | "inhibited" | "silenced" | "acknowledged" | "frozen" | "damped" | "superseded" | "sent" | "bundled" | "failed" })[] } }
   /** The routes of an alert, and whom they notify when. */
   getAlertRoute: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: { readonly "matched": readonly (string | number)[]; readonly "receivers": readonly ({ readonly "name": string; readonly "at": string | null; readonly "because": "told" | "route" | "waiting" | "outside_hours" | "escalation" | "repetition" | "disabled" | "below_level" | "inhibited" | "silenced" | "acknowledged" | "frozen" | "damped" | "superseded" | "sent" | "bundled" | "failed" })[] } }

@@ -8,6 +8,7 @@ export interface ResourceSource<T> {
   readonly live: LiveEvents
   /** Begin of the subjects after which the object may have changed. */
   readonly prefix: string
+  /** The id is empty for a source of only one object. */
   readonly read: (id: string, signal: AbortSignal) => Promise<ApiResult<T>>
   /** Whether an event is about this object; without it, each is. */
   readonly isAbout?: (event: LiveEvent, id: string) => boolean

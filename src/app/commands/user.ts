@@ -146,7 +146,7 @@ export async function issueToken(
   context.stdout.write(`${token.reveal()}\n`)
 }
 
-// A user has 100 valid ones, and those that have ended in the last 30 days.
+// One page has them all: at most 100 are valid, the others have ended in the last 30 days.
 const TOKENS_OF_USER = 1_000
 
 interface NewTokenOptions extends ConfigOptions {
@@ -221,7 +221,7 @@ export async function revokeApiToken(
   context.stdout.write(`revoked the token ${id} of ${userName}\n`)
 }
 
-/** The identity of the command line: whoever can read the database may do everything with it. */
+/** The identity of the command line, which has no token: whoever can read the database may do everything with it. */
 const COMMAND_LINE_IDENTITY = {
   id: COMMAND_LINE,
   name: COMMAND_LINE,
@@ -229,7 +229,7 @@ const COMMAND_LINE_IDENTITY = {
   via: 'headers',
 } as const
 
-/** Refuses before a password is asked for. */
+/** Throws `users_mirrored` on a standby, before the command asks for a password. */
 function requireOwnUsers({ config: { gateway } }: LoadedConfig): void {
   if (gateway.mirrorFrom !== undefined) throw usersMirrored(gateway.mirrorFrom)
 }
@@ -244,7 +244,7 @@ export interface UsersContext extends Pick<OpenDomains, 'store' | 'record'> {
 
 type UsersCommand = Pick<CommandContext, 'env'> & Partial<Pick<CommandContext, 'stderr'>>
 
-/** Runs `use` with the users of the configured database; says where a platform that runs here has others. */
+/** Runs `use` with the users of the configured database; warns if the platform of this host serves another database. */
 export async function withUsers<T>(
   context: UsersCommand,
   loaded: LoadedConfig,
@@ -273,9 +273,7 @@ export async function withUsers<T>(
 async function warnOfOther({ stderr }: UsersCommand, config: Config): Promise<void> {
   const other = stderr && (await otherDatabase(config))
   if (other)
-    stderr.write(
-      `platform: of the processes of this database ${other.detail}. To mend it, ${other.remedy}.\n`,
-    )
+    stderr.write(`platform: processes of this database: ${other.detail}. To mend it, ${other.remedy}.\n`)
 }
 
 function stateOf(user: User | undefined): object | undefined {

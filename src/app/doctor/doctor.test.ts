@@ -427,7 +427,10 @@ test('a platform that answers and does not serve this database is named', async 
     /^warning none runs, and the platform at worker\.listen serves another database: .* \(systemctl cat .* DATA_DIR/,
   )
   const listed = () => run((context) => printUsers(context, {}), env)
-  assert.match((await listed()).errors, /^platform: of .* serves another database: .* \(systemctl cat/)
+  assert.match(
+    (await listed()).errors,
+    /^platform: processes of this database: .* serves another database: .* \(systemctl cat/,
+  )
   Object.assign(answer, { read_only: true })
   assert.equal((await listed()).errors, '')
   assert.deepEqual(resultsOf((await examine(env)).of('processes')), ['skipped'])

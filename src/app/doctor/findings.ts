@@ -296,7 +296,7 @@ export const FINDINGS = {
     remedy: `${ONE_EACH}; if it is one, give all the same data_dir: keys, certificates and backups are in it`,
   },
   engine_near_end: {
-    detail: '{load}: SQLite is near its end on this server',
+    detail: '{load}: SQLite is near its limit on this server',
     remedy: 'see {document}; platform db copy moves the data to PostgreSQL',
     document: 'docs/guide/operating.md',
   },

@@ -7,7 +7,7 @@ export interface TrailEntry extends AuditRecord {
   readonly at: number
 }
 
-/** What the code of an entry is computed from, as the database has it. */
+/** What the authentication code (HMAC) of an entry is computed from, as the database has it. */
 export interface SealedRow {
   readonly seq: number
   readonly id: string
@@ -33,7 +33,7 @@ export interface AuditKey {
 /** The keys of the seals: the newest first. */
 export type AuditKeys = readonly [AuditKey, ...AuditKey[]]
 
-/** A place of the trail with its code: all entries up to it are as they were if the code is the same. */
+/** How far the trail was sealed, with the authentication code of the last entry, which depends on all entries before it. */
 export interface AuditSeal {
   /** How many entries were ever sealed. */
   readonly total: number

@@ -103,7 +103,7 @@ onEveryDialect('certificates', (dialect) => {
     const wanted = { notAfter: w.clock.now() + 90 * DAY, fingerprintSha256: 'a'.repeat(64) }
     const certificate = await w.register(wanted)
     await w.certificates.remove(certificate.id, 'ada')
-    await w.certificates.removalsDone()
+    await w.certificates.waitForRemovals()
     assert.equal(existsSync(pathOf(w, certificate)), false)
     await assert.rejects(w.certificates.get(certificate.id), { code: 'certificate_not_found' })
     const { type, certificate: deleted, actor } = w.events.at(-1) ?? assert.fail()
@@ -248,7 +248,7 @@ onEveryDialect('files of certificates', (dialect) => {
     const repair = await w.another.prepare(wanted)
     await w.certificates.remove(certificate.id, 'ada')
     await assert.rejects(w.another.certificates.register(repair, 'ada'), { code: 'certificate_busy' })
-    await w.service.removalsDone()
+    await w.service.waitForRemovals()
     assert.equal((await w.register(wanted)).fingerprintSha256, wanted.fingerprintSha256)
   })
 
@@ -323,7 +323,7 @@ onEveryDialect('files of certificates', (dialect) => {
     }
     const { certificates } = w.withFiles(stuck)
     await certificates.remove(certificate.id, 'ada')
-    await certificates.removalsDone()
+    await certificates.waitForRemovals()
     assert.ok(existsSync(pathOf(w, certificate)))
     w.clock.advance(MINUTE)
     assert.equal((await w.inspect()).removedFiles, 1)

@@ -48,7 +48,7 @@ export class Inspection {
 
   /** Several processes may inspect at once: each step is reported once. Stops early when `signal` is aborted. */
   async run(signal: AbortSignal): Promise<InspectionResult> {
-    // Listed first: a file that is registered meanwhile is known when its turn comes.
+    // The files are listed before the certificates are read, so a file whose certificate is registered meanwhile is kept.
     const names = new Set(await this.#files.list())
     const result = { inspected: 0, reported: 0, recovered: 0, damagedFiles: 0, removedFiles: 0 }
     for await (const certificate of this.#certificates(signal)) {
@@ -94,8 +94,10 @@ export class Inspection {
       await recordSteps(tx, id, reportedStep, null)
       return alerts.raise(tx, endingRecovery(certificate, 'It was revoked or replaced.'))
     }
+    // A step that was reported before only raises its alert again.
     const { kind, step } = finding
-    await recordSteps(tx, id, kind === 'report' ? step : reportedStep, step)
+    const lastReported = kind === 'report' ? step : reportedStep
+    await recordSteps(tx, id, lastReported, step)
     await alerts.raise(tx, endingAlert(certificate, step))
     if (kind === 'report') await this.#report(tx, certificate, step)
   }

@@ -137,7 +137,7 @@ onEveryDialect('what replaces what', (dialect) => {
       }),
       { seed: chanceOf(t).seed, numRuns: RUNS[dialect] },
     )
-    await w.certificates.removalsDone()
+    await w.certificates.waitForRemovals()
   })
 
   test('of two that are registered at once by two processes, the wider one replaces the other', async () => {

@@ -168,7 +168,7 @@ export function certificateRoutes(certificates: Certificates): Route[] {
         return { status: 204 }
       },
       updateAnswer: async (answer) => {
-        await certificates.removalsDone()
+        await certificates.waitForRemovals()
         return answer
       },
     }),

@@ -185,7 +185,7 @@ export class Certificates {
   }
 
   /** Resolves when the files of the deleted certificates are removed, or are left to the next inspection. */
-  async removalsDone(): Promise<void> {
+  async waitForRemovals(): Promise<void> {
     await Promise.all(this.#removals)
   }
 

@@ -135,7 +135,7 @@ export const setReplacedBy = changeRows((on, id: string, replacedBy: string | nu
   on.updateTable('certificates').set({ replaced_by: replacedBy, version: NEXT_VERSION }).where('id', '=', id),
 )
 
-/** Records what an inspection has reported. */
+/** Records the last step that was reported, and the step of the alert that is raised; null for none. */
 export const recordSteps = changeRows(
   (on, id: string, reported: LadderStep | null, alert: LadderStep | null) =>
     on.updateTable('certificates').set({ reported_step: reported, alert_step: alert }).where('id', '=', id),

@@ -38,8 +38,8 @@ export const EXECUTION_MOVES: Readonly<Record<ExecutionStatus, readonly Executio
 }
 
 /**
- * Why the platform has ended an execution before its start: its requester may not run the command by now, or no worker has
- * begun it in time.
+ * Why the platform has ended an execution before its start: its requester is no longer allowed to run the command, or no
+ * worker has begun it in time.
  */
 export const STATUS_REASONS = ['no_longer_allowed', 'not_started'] as const
 export type StatusReason = (typeof STATUS_REASONS)[number]

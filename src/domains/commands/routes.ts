@@ -45,7 +45,7 @@ export const COMMAND_ERRORS = {
   own_request: { status: 403, meaning: 'Another person has to decide on the request.' },
   no_longer_allowed: {
     status: 409,
-    meaning: 'The requester may not run the command by now; the request was cancelled.',
+    meaning: 'The requester is no longer allowed to run the command; the request was cancelled.',
   },
 } as const satisfies ErrorCodes
 
@@ -112,7 +112,7 @@ function catalogueRoutes(commands: Commands): Route[] {
         200: { description: 'With `dry_run`: what would run.', schema: DryRunSchema },
       },
       errors: { command_not_found },
-      audit: { kind: 'execution', id: 'answer', changesWith: [202] },
+      audit: { kind: 'execution', id: 'answer', recordedStatuses: [202] },
       change: async (tx, { params, body, identity }) => {
         const request = { params: body.params ?? {}, reason: body.reason ?? null }
         if (body.dry_run) return ok(dryRunText(await commands.dryRun(tx, params.id, request, identity)))
@@ -160,8 +160,8 @@ function executionRoutes(commands: Commands, outputs: OutputStreams): Route[] {
       operation: 'followExecutionOutput',
       summary: 'Follow the output of an execution',
       description:
-        'What there is, then what comes, then the event `end`. `Last-Event-ID` resumes behind that event. A comment ' +
-        'comes every 15 seconds.',
+        'Sends the output so far, then new output when it is written, then the event `end`. `Last-Event-ID` resumes after ' +
+        'that event. A comment is sent every 15 seconds.',
       access: ROLES,
       params: IdParams,
       answers: { 200: { description: 'The stream.', schema: OutputEvents, contentType: EVENT_STREAM } },
@@ -202,6 +202,7 @@ function decisionRoute(commands: Commands, action: 'approve' | 'reject', decisio
     audit: { kind: 'execution', before: (tx, { params }) => stateOf(commands, params.id, tx) },
     change: async (tx, { params, body, identity }) => {
       const decided = await commands.decide(tx, params.id, decision, body.comment ?? null, identity)
+      // The platform has given a reason if it has cancelled the request instead.
       return decided.statusReason ? cancelledAnswer(decided) : executionAnswer(commands, decided, tx)
     },
   })
@@ -265,7 +266,7 @@ async function executionAnswer(commands: Commands, execution: ExecutionView, tx?
 /** An answer and not an error, because the cancellation is committed with it. */
 function cancelledAnswer({ requestedBy, commandId }: ExecutionView): Answer {
   const message =
-    `The requester ${requestedBy} may not run the command ${commandId} by now, so the request was cancelled. ` +
+    `The requester ${requestedBy} is no longer allowed to run the command ${commandId}, so the request was cancelled. ` +
     'It needs a new request by somebody who may run it.'
   return { status: no_longer_allowed.status, body: { code: 'no_longer_allowed', message } }
 }

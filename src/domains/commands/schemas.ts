@@ -25,7 +25,7 @@ import type { Policy } from './policy.ts'
 const CommandId = Text({
   minLength: 1,
   maxLength: 64,
-  description: 'Of a built-in command, or of a table `[commands.<id>]` of the configuration.',
+  description: 'The id of a built-in command, or of a table `[commands.<id>]` of the configuration.',
   examples: ['orders.expire-due'],
 })
 const Approval = OneOf(APPROVALS, '`two_person`: another person has to approve each request.')
@@ -93,7 +93,7 @@ export const ExecutionSchema = Fields(
     title: Type.Optional(
       Nullable<string>({
         type: 'string',
-        description: 'Of the command; null if the command does not exist. Events have none.',
+        description: 'The title of the command; null if the command does not exist. Events have none.',
       }),
     ),
     would_run: Type.Optional(
@@ -118,8 +118,8 @@ export const ExecutionSchema = Fields(
     status: Status,
     status_reason: NullableOneOf(
       STATUS_REASONS,
-      'Why the platform has ended it before its start: `no_longer_allowed`, its requester may not run the command by ' +
-        'now, or who has approved it may not decide on it; `not_started`, no worker has begun it within `commands.start_within`. Otherwise null.',
+      'Why the platform has ended it before its start: `no_longer_allowed`, its requester is no longer allowed to run the ' +
+        'command, or its approver to decide on it; `not_started`, no worker has begun it within `commands.start_within`. Otherwise null.',
     ),
     approvals: Type.Array(ApprovalSchema),
     exit_code: Nullable<number>({ type: 'integer', description: '127 if the program could not be started.' }),
@@ -164,7 +164,7 @@ export const DecisionBody = Fields({
 
 export const OutputEvents = Type.String({
   description:
-    'Server-sent events: `output` with `{"text", "skipped"?}`, first what there is, then what comes; `skipped` counts ' +
+    'Server-sent events: `output` with `{"text", "skipped"?}`, first the output so far, then new output; `skipped` counts ' +
     'characters that were removed before they could be sent. At the end `end` with `{"status", "exit_code", "signal"}`.',
 })
 

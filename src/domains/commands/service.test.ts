@@ -88,7 +88,7 @@ onEveryDialect('the requests for commands', (dialect) => {
     assert.equal((await w.commands.execution(id, ADMIN)).approvals.length, 1)
   })
 
-  test('a request is judged again when it is approved: who may not run the command by now has it cancelled', async () => {
+  test('a request is judged again when it is approved: it is cancelled if the requester is no longer allowed to run the command', async () => {
     const lost: readonly [string, (world: World) => unknown][] = [
       ['disabled', ({ accounts }) => accounts.set('ann', { roles: ['admin'], enabled: false })],
       ['deleted', ({ accounts }) => accounts.delete('ann')],

@@ -207,8 +207,8 @@ export class Commands {
   }
 
   /**
-   * Approves or rejects a request. A request whose caller may not run the command by now is cancelled instead of approved:
-   * see `statusReason`. Rejects with `execution_not_found`, with `own_request` for the caller's own request, with `forbidden`
+   * Approves or rejects a request. A request whose caller is no longer allowed to run the command is cancelled instead of
+   * approved: see `statusReason`. Rejects with `execution_not_found`, with `own_request` for the caller's own request, with `forbidden`
    * if the caller is no approver, and with `invalid_transition` if it does not wait for an approval.
    */
   async decide(

@@ -67,7 +67,7 @@ export class StartRules {
     return status === 'queued' && isDueAt(this.expiryOf(queuedAt), clock.now(), startWithinMs)
   }
 
-  /** Whether its requester may not run the command by now, or who has approved it may not decide on it. */
+  /** Whether its requester is no longer allowed to run the command, or its approver to decide on it. */
   async #isRefused(
     tx: Tx,
     { commandId, requestedBy, requesterRoles, approvals }: WaitingExecution,

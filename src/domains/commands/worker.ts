@@ -61,7 +61,7 @@ export class CommandWorker implements ModuleRunner {
     this.#runner.wake()
   }
 
-  /** Ends what runs, as incomplete; may be called twice. */
+  /** Ends the running executions as incomplete; may be called twice. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#starting

@@ -148,8 +148,11 @@ export const BackupSchema = Fields(
   {
     id: Id,
     status: OneOf(BACKUP_STATUSES, 'A requested backup is `running` until it has ended.'),
-    size_bytes: Nullable<number>({ type: 'integer', description: 'Of the file.' }),
-    sha256: Nullable<string>({ type: 'string', description: 'Of the file, as 64 hexadecimal digits.' }),
+    size_bytes: Nullable<number>({ type: 'integer', description: 'The size of the file.' }),
+    sha256: Nullable<string>({
+      type: 'string',
+      description: 'The hash of the file, as 64 hexadecimal digits.',
+    }),
     tables: Type.Unsafe<Record<string, number> | null>({
       type: ['object', 'null'],
       additionalProperties: { type: 'integer' },

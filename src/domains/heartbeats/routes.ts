@@ -258,7 +258,7 @@ const Schedule = Text({
 const TimeZone = Text({
   minLength: 1,
   maxLength: 64,
-  description: 'Of the schedule, such as `Europe/Berlin`; UTC by default.',
+  description: 'The time zone of the schedule, such as `Europe/Berlin`; UTC by default.',
 })
 const MaxRunSeconds = Type.Integer({
   minimum: 1,
@@ -300,7 +300,7 @@ export const HeartbeatSchema = Fields(
     }),
     duration_seconds: Nullable<number>({
       type: 'integer',
-      description: 'Of the last run with a start and an end.',
+      description: 'The duration of the last run with a start and an end.',
     }),
     created_by: Type.String({ description: 'Id of the caller.' }),
     created_at: Timestamp,
@@ -331,7 +331,7 @@ const PingSchema = Fields(
     exit_code: Nullable<number>({ type: 'integer', minimum: 0, maximum: 255 }),
     duration_seconds: Nullable<number>({
       type: 'integer',
-      description: 'Of the run that the ping ends, if there was a start.',
+      description: 'The duration of the run that the ping ends, if there was a start.',
     }),
     remote_address: Nullable<string>({ type: 'string', description: 'Null for a beat by name.' }),
     body: Type.String({ description: 'What the program has sent, at most 10,000 bytes.' }),

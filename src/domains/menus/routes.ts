@@ -184,10 +184,14 @@ const MenuTreeSchema = Fields(
 
 const MenuQuery = Fields({
   all: Type.Optional(
-    Type.Boolean({ description: 'With disabled nodes, and what is below them; only for the role admin.' }),
+    Type.Boolean({
+      description: 'Whether disabled nodes, and the nodes below them, are included; only for the role admin.',
+    }),
   ),
   flat: Type.Optional(
-    Type.Boolean({ description: 'One list without `children`, each parent before its children.' }),
+    Type.Boolean({
+      description: 'Whether the answer is one list without `children`, each parent before its children.',
+    }),
   ),
 })
 

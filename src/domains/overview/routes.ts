@@ -148,7 +148,10 @@ const NightPart = Part(
         {
           status: OneOf(NIGHT_STATUSES, '`lost`: the window has ended without a backup.'),
           started_at: NullableTimestamp,
-          succeeded_at: Nullable<string>({ ...Timestamp, description: 'Of the last verified backup.' }),
+          succeeded_at: Nullable<string>({
+            ...Timestamp,
+            description: 'When the last backup that was verified succeeded.',
+          }),
           failed_at: Nullable<string>({ ...Timestamp, description: 'Null unless the last run has failed.' }),
           alert_id: Nullable<string>({
             type: 'string',
@@ -167,7 +170,7 @@ const DrillPart = Part(
     status: Nullable<string>({
       type: 'string',
       enum: ['waiting', 'ok', 'missed', null],
-      description: 'Of the heartbeat `backup-restore-drill`; null without one.',
+      description: 'The status of the heartbeat `backup-restore-drill`; null if there is no such heartbeat.',
     }),
     last_passed_at: NullableTimestamp,
     due_at: Nullable<string>({ ...Timestamp, description: 'When the next drill has to have passed.' }),

@@ -37,7 +37,7 @@ export interface PaymentDeps {
   readonly currency: string
   /** Whether `late` and `duplicate` payments are refunded without a person. */
   readonly refundLate: boolean
-  /** The zone of the installation: the days of Stripe, and when the daily reconciliation begins. */
+  /** The time zone of `reconcileAt`, and of the days for which payments of Stripe are reconciled. */
   readonly timeZone: string
   /** When the daily reconciliation begins, as `HH:MM`. */
   readonly reconcileAt: string

@@ -226,7 +226,7 @@ export function paymentRoutes(payments: Payments): Route[] {
       path: '/payments/done',
       operation: 'showPaymentDone',
       summary: 'The page to which a provider leads a payer back',
-      description: 'Where `return_url` is left out. It says nothing about the payment.',
+      description: 'Shown if the payment has no `return_url`. It says nothing about the payment.',
       access: 'public',
       // A provider may add parameters.
       query: Type.Object({}),

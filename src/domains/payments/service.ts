@@ -192,7 +192,10 @@ export class Payments implements OrderPayments {
     return listPaymentChanges(this.#deps.store.read, id)
   }
 
-  /** Ends what needs a person. Rejects with `payment_not_found` and `nothing_to_resolve`. */
+  /**
+   * Records that a person has dealt with the attention and the failed refunds of a payment. Rejects with `payment_not_found`
+   * and `nothing_to_resolve`.
+   */
   async resolve(tx: Tx, id: string, note: string, actor: string): Promise<PaymentRow> {
     const payment = requireFound(await lockPayment(tx, id), 'payment', id)
     if (!needsPerson(payment)) {

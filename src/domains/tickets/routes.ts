@@ -57,7 +57,7 @@ export function ticketRoutes(tickets: Tickets): Route[] {
         201: versioned('The new ticket, open.', TicketDetailsSchema),
         200: versioned('The unclosed ticket with this `dedup_key`.', TicketDetailsSchema),
       },
-      audit: { kind: 'ticket', changesWith: [201] },
+      audit: { kind: 'ticket', recordedStatuses: [201] },
       change: async (tx, { body, identity }) => {
         const { ticket, outcome } = await tickets.create(tx, decodeNewTicket(body), identity.id)
         if (outcome === 'unchanged') return ticketAnswer(ticket)

@@ -42,7 +42,7 @@ const insertMention = changeRows((on, userId: string, ticketId: string) =>
     .onConflict((conflict) => conflict.columns(['user_id', 'ticket_seq']).doNothing()),
 )
 
-/** Keeps that a comment of the ticket mentions these users; repeatable. */
+/** Records that a comment of the ticket mentions these users; may be called twice. */
 export async function insertMentions(tx: Tx, ticketId: string, userIds: readonly string[]): Promise<void> {
   for (const userId of userIds) await insertMention(tx, userId, ticketId)
 }

@@ -82,7 +82,7 @@ export async function recordChange(tx: Tx, { id: userId, name }: Pick<User, 'id'
   await insertChange(tx, revision, userId, name)
 }
 
-/** The users that have changed after a revision; all users without one, and after one that was never assigned here. */
+/** The users that have changed after a revision; all users if it is undefined, or was never assigned here. */
 export async function readChanges(
   queries: Queries,
   since: number | undefined,

@@ -143,7 +143,7 @@ export class Users {
     return readIdsByNames(queries, names)
   }
 
-  /** The users that have changed after a revision, in the order of their last changes; all users without one. */
+  /** The users that have changed after a revision, in the order of their last changes; all users if it is undefined. */
   changesSince(revision: number | undefined, limit: number): Promise<ChangedUsers> {
     return readChanges(this.#deps.store.read, revision, limit)
   }

@@ -149,7 +149,7 @@ export function stepAfter(
   return { ...attempt, status: 'pending', dueAt: now + pauseMs, finishedAt: null }
 }
 
-/** Tells nothing about the endpoint, or that it is gone. */
+/** Whether another try is useless: the event was removed, or the endpoint is gone. */
 function isFinal(result: CallResult): boolean {
   return 'failure' in result ? result.failure === 'event_removed' : isGone(result)
 }

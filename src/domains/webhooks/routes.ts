@@ -195,7 +195,8 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
       operation: 'redeliverWebhook',
       summary: 'Send an event again',
-      description: 'With the same `webhook-id`; its tries begin anew. One that is not finished is tried now.',
+      description:
+        'The event keeps its `webhook-id`; its tries begin anew. A delivery that is not finished is tried now.',
       access: ADMINS,
       params: DeliveryParams,
       answers: { 202: { description: 'The delivery, pending.', schema: DeliverySchema } },

@@ -62,7 +62,10 @@ export const WebhookSchema = Fields(
       DISABLED_REASONS,
       '`by_hand`; `gone`: it has answered 410; `failing`: its calls failed for 5 days. Null while enabled.',
     ),
-    version: Type.Integer({ minimum: 1, description: 'Of the settings and the secret; the ETag.' }),
+    version: Type.Integer({
+      minimum: 1,
+      description: 'The version of the settings and the secret; the ETag.',
+    }),
     pending: Type.Integer({ minimum: 0, description: 'Events that it has not got yet.' }),
     failing_since: NullableTimestamp,
     last_success_at: NullableTimestamp,
@@ -105,7 +108,7 @@ export const DeliverySchema = Fields(
     }),
     tried_at: NullableTimestamp,
     finished_at: NullableTimestamp,
-    response_status: Nullable<number>({ type: 'integer', description: 'Of the last answer.' }),
+    response_status: Nullable<number>({ type: 'integer', description: 'The status of the last answer.' }),
     response_headers: Nullable<string[]>({
       type: 'array',
       items: { type: 'string' },

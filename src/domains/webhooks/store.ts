@@ -70,7 +70,10 @@ export const setWebhookDue = changeRows((on, id: string, dueAt: number) =>
   on.updateTable('webhooks').set({ due_at: dueAt }).where('id', '=', id).where('lease_holder', 'is', null),
 )
 
-/** Ends what was pending in a restored database: the database that was backed up sends it. The events follow after `place`. */
+/**
+ * Ends the pending deliveries of a restored database, because the database that was backed up sends them. Later events are
+ * read after `place`.
+ */
 export async function interruptDeliveries(tx: Tx, now: number, place: number): Promise<void> {
   await db(tx)
     .updateTable('webhook_deliveries')

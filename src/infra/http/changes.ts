@@ -166,7 +166,7 @@ export function recordedChange(route: AnyChange, trail: AuditTrail | undefined):
   return async (tx, request, prepared) => {
     const before = stateOf(await rule.before?.(tx, request))
     const answer = await change(tx, request, prepared)
-    if (answer.status >= 400 || rule.changesWith?.includes(answer.status) === false) return answer
+    if (answer.status >= 400 || rule.recordedStatuses?.includes(answer.status) === false) return answer
     const after = rule.after ? await rule.after(tx) : stateOf(answer.storedBody ?? bodyOf(answer))
     // Without a state before, the answer of a change says nothing about what has changed.
     const isKnown = rule.before !== undefined || NEW_OBJECT_STATUSES.includes(answer.status)

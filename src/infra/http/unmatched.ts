@@ -80,8 +80,8 @@ export function refuseUnmatched(
 }
 
 /**
- * Refuses the methods that a path lacks, and that a pattern has which matches the same requests: without this,
- * `GET /alerts/report` would read the alert with that id.
+ * Refuses the methods that a fixed path lacks and a pattern that also matches it has: without this, `GET /alerts/report`
+ * would read the alert with the id `report`.
  */
 export function refuseShadowed(
   app: FastifyInstance,

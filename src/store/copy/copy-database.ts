@@ -113,7 +113,7 @@ async function requireOther(from: DatabaseAddress, to: DatabaseAddress): Promise
 // What expires later never does, or was taken by a clock that was ahead.
 const LONGEST_LEASE_MS = HOUR
 
-/** A process that writes holds a lease, or takes one within seconds. One of this host that was killed holds none any more. */
+/** A process that writes holds a lease, or takes one within seconds. The lease of a killed process of this host counts as ended. */
 async function requireUnserved(source: RawDatabase): Promise<void> {
   const now = systemClock.now()
   const held = (await source.leases(now, now + LONGEST_LEASE_MS)).map(holderOf)

@@ -96,8 +96,8 @@ const LOCK_RETRIES = 100
 const LOCK_BACKOFF = { initialMs: 1, maximumMs: 50 }
 
 /**
- * Runs the statements of all readers, or of one transaction. One of many statements goes on in further turns of the event
- * loop. Nobody else uses the connection of the writer meanwhile, and readers see what was committed before.
+ * Runs the statements of all readers, or of one transaction. A transaction of many statements goes on in further turns of
+ * the event loop. Nobody else uses the connection of the writer meanwhile, and readers see what was committed before.
  */
 export class SqliteConnection {
   readonly #statements: SqliteStatements

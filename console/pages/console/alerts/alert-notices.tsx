@@ -97,7 +97,10 @@ export function useAlertNotices(): void {
 
 const READ_TIMEOUT_MS = 10_000
 
-/** Reads the silences for each alert, because a page that shows no alerts does not follow them. */
+/**
+ * Reads the silences for each alert, because a page that shows no alerts does not follow them. The list has no id, so the
+ * empty one is passed.
+ */
 async function isSilenced(alert: Alert): Promise<boolean> {
   const silences = await activeSilences.read('', AbortSignal.timeout(READ_TIMEOUT_MS))
   return silences.ok && coveringSilence(alert, silences.value.items) !== undefined

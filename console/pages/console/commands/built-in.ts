@@ -34,7 +34,7 @@ export const BUILT_IN_ZH: Readonly<Record<string, BuiltInWords>> = {
   },
 }
 
-/** A command in the language of the reader. One of the configuration is shown as it is written there. */
+/** A command in the language of the reader. A command of the configuration is shown as it is written there. */
 export function localCommand<T extends { readonly id: string; readonly title: string | null }>(
   command: T,
 ): T {
@@ -42,7 +42,7 @@ export function localCommand<T extends { readonly id: string; readonly title: st
   return title === undefined ? command : { ...command, title, description }
 }
 
-/** The description of a parameter in the language of the reader; undefined where it is that of the platform. */
+/** The description of a parameter in the language of the reader; undefined where that of the platform is shown. */
 export function parameterDescription(id: string, name: string): string | undefined {
   return chineseOf(id)?.params?.[name]
 }

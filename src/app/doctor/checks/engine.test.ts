@@ -16,7 +16,7 @@ test('a database that is large, waits, commits slowly or keeps its processor bus
   const { detail, remedy } = engineFinding('platform.db', 2e9, { ...CALM, processors: 0.95 })
   assert.equal(
     detail,
-    '2.0 GB, 99 % of commits within 10 ms, 3 writes wait, 0.95 processors busy: SQLite is near its end on this server',
+    '2.0 GB, 99 % of commits within 10 ms, 3 writes wait, 0.95 processors busy: SQLite is near its limit on this server',
   )
   assert.match(String(remedy), /operating\.md; platform db copy /)
 })

@@ -11,7 +11,7 @@ const FEWEST_COMMITS = 10_000
 const LEAST_UPTIME_SECONDS = HOUR / SECOND
 const GB = 1e9
 
-/** SQLite is near its end on this server above one of these values (docs/specification.md, Health). */
+/** SQLite is near its limit on this server above one of these values (docs/specification.md, Health). */
 const LIMITS = { bytes: 50 * GB, waitingWrites: 1_000, commitSeconds: 0.25, processors: 0.8 }
 
 /** What a running platform says of its work since its start. */
@@ -41,13 +41,13 @@ export const engineCheck: Check = {
 export function engineFinding(path: string, bytes: number, load: EngineLoad | undefined): CheckFinding {
   const facts = [`${(bytes / GB).toFixed(1)} GB`, ...(load ? factsOf(load) : ['no platform answers'])]
   const detail = facts.join(', ')
-  const isNearItsEnd =
+  const isNearItsLimit =
     bytes > LIMITS.bytes ||
     (load !== undefined &&
       (load.waitingWrites > LIMITS.waitingWrites ||
         (load.commitSeconds ?? 0) > LIMITS.commitSeconds ||
         (load.processors ?? 0) > LIMITS.processors))
-  if (!isNearItsEnd) return fine(path, detail)
+  if (!isNearItsLimit) return fine(path, detail)
   return warning(path, 'engine_near_end', { load: detail })
 }
 

@@ -28,7 +28,7 @@ import { modeText, ownerOf, sudoName } from '../service.ts'
 import { examineUnitEnvironment } from '../unit-environment.ts'
 import { findOwnListener } from './network.ts'
 
-// A directory of data has some hundred files; the bound is for one that is something else.
+// A data directory has some hundred files; the limit is for a setting that names another directory by mistake.
 const MOST_FILES = 10_000
 // With more names the sentence would be too long.
 const MOST_NAMES = 5
@@ -57,10 +57,14 @@ export const filesCheck: Check = {
       return [await directoryOfOther(root, userId, parts)]
     const entries = [...entriesBelow(dataDir)]
     const faults = [...(await filesOfOthers(root, entries, parts)), ...wrongModes(dataDir, entries)]
-    const findings = [await copyOfRoot(dataDir, root, parts), openDirectory(dataDir, root), ...faults]
+    const findings = [
+      await copiedByRootFinding(dataDir, root, parts),
+      openDirectoryFinding(dataDir, root),
+      ...faults,
+    ]
     if (faults.length === 0) {
-      if (!config.auth.jwtSecrets) findings.push(await secretFinding(parts))
-      findings.push(await keyFinding(parts), await auditKeyFinding(parts), await sealFinding(parts))
+      if (!config.auth.jwtSecrets) findings.push(await unusableKeyFinding(parts))
+      findings.push(await otherKeyFinding(parts), await auditKeyFinding(parts), await sealFinding(parts))
     }
     const problems = findings.filter((finding) => finding !== undefined)
     if (problems.length > 0) return problems
@@ -72,15 +76,16 @@ export const filesCheck: Check = {
 /** A database of PostgreSQL that was served before needs the key that was in the directory. */
 async function missingDirectory(parts: DoctorParts): Promise<CheckFinding> {
   const { config } = parts.loaded
-  const lost = config.auth.jwtSecrets ? undefined : await secretFinding(parts)
+  const lost = config.auth.jwtSecrets ? undefined : await unusableKeyFinding(parts)
   if (lost) return lost
   const isNew = (await findOwnListener(config)) === undefined
   return skipped(config.dataDir, isNew ? NOT_MADE_YET : 'does not exist: see the finding of the database')
 }
 
 /**
- * The data directory belongs to another user than the one who runs the doctor. Nobody should run the platform as root only
- * because root has copied its files, nor give the files to the user who runs the doctor.
+ * The data directory belongs to another user than the one who runs the doctor. Files of root are given to the user of the
+ * service, so that the platform need not run as root only because root has copied them. The user who runs the doctor gets
+ * them only where no service is known and no platform answers.
  */
 async function directoryOfOther(
   { uid }: Stats,
@@ -119,13 +124,13 @@ function* entriesBelow(directory: string): Generator<Entry> {
   }
 }
 
-function openDirectory(path: string, { mode }: Stats): CheckFinding | undefined {
+function openDirectoryFinding(path: string, { mode }: Stats): CheckFinding | undefined {
   if ((mode & 0o007) === 0) return undefined
   return warning(path, 'data_dir_open', { mode: modeText(mode), command: `chmod o= ${shellWord(path)}` })
 }
 
 /** Where no unit and no process names the user of the service, the owner of the directory above is a hint. */
-async function copyOfRoot(
+async function copiedByRootFinding(
   dataDir: string,
   { uid }: Stats,
   { serviceUser }: DoctorParts,
@@ -148,12 +153,11 @@ async function filesOfOthers(
   owners.delete(root.uid)
   const user = await serviceUser()
   return [...owners].map(([uid, files]) => {
-    const [{ stats: first } = { stats: root }] = files
     const names = files.slice(0, MOST_NAMES).map(({ path }) => path)
     const users = { user: String(uid), owner: String(root.uid) }
-    // Root can use the files of every user, and nobody else those of root.
-    const stats = root.uid === 0 ? first : root
-    const next = (root.uid === 0 && user) || { uid: stats.uid, gids: [stats.gid] }
+    // All files get one owner: that of the directory. If it is root, the user of the service, or else the owner of these files.
+    const owner = root.uid === 0 ? (files[0]?.stats ?? root) : root
+    const next = root.uid === 0 && user ? user : { uid: owner.uid, gids: [owner.gid] }
     const command = `chown -R ${ownerOf(next)} ${shellWord(dataDir)}`
     return fault(dataDir, 'files_of_other', { count: files.length, files: names, ...users, command })
   })
@@ -193,20 +197,24 @@ function isKey(path: string): boolean {
 }
 
 /** The platform does not start with a key that it refuses, nor without the key of the database. */
-async function secretFinding({ loaded, knownState }: DoctorParts): Promise<CheckFinding | undefined> {
+async function unusableKeyFinding({ loaded, knownState }: DoctorParts): Promise<CheckFinding | undefined> {
   const { dataDir } = loaded.config
   const file = join(dataDir, 'jwt-secret')
   try {
     if (readJwtSecret(dataDir)) return undefined
   } catch (error) {
-    return refusedKey(file, error)
+    return refusedKeyFinding(file, error)
   }
   const { hasSigningKey, processes = [] } = await knownState()
   return hasSigningKey === true ? fault(file, 'key_lost', lostKey(dataDir, processes)) : undefined
 }
 
 /** A key of another installation, or one that was put back while the platform runs with another. */
-async function keyFinding({ loaded, clock, knownState }: DoctorParts): Promise<CheckFinding | undefined> {
+async function otherKeyFinding({
+  loaded,
+  clock,
+  knownState,
+}: DoctorParts): Promise<CheckFinding | undefined> {
   const { config } = loaded
   const { keys } = await knownState()
   try {
@@ -222,7 +230,7 @@ async function keyFinding({ loaded, clock, knownState }: DoctorParts): Promise<C
   }
 }
 
-/** The worker keeps the proof until a person has accepted the trail. */
+/** The audit trail does not contain a seal that this host has kept: a person has to accept the trail as it is. */
 async function sealFinding({ loaded, knownState }: DoctorParts): Promise<CheckFinding | undefined> {
   const { missingSeal } = await knownState()
   if (!missingSeal) return undefined
@@ -230,7 +238,7 @@ async function sealFinding({ loaded, knownState }: DoctorParts): Promise<CheckFi
   return fault(file, 'seal_missing', { seal: formatSeal(missingSeal) })
 }
 
-function refusedKey(file: string, error: unknown): CheckFinding {
+function refusedKeyFinding(file: string, error: unknown): CheckFinding {
   if (!(error instanceof ConfigError)) throw error
   const [problem] = error.problems
   return fault(file, 'key_refused', { reason: String(problem?.got), expected: String(problem?.expected) })
@@ -243,7 +251,7 @@ async function auditKeyFinding({ loaded, knownState }: DoctorParts): Promise<Che
   try {
     readAuditKeys(dataDir)
   } catch (error) {
-    return refusedKey(file, error)
+    return refusedKeyFinding(file, error)
   }
   const { lostAuditKeys = [] } = await knownState()
   if (lostAuditKeys.length === 0) return undefined

@@ -134,7 +134,7 @@ export const standbyCheck: Check = {
     return [
       token,
       ...(token.result === 'ok' ? await primary(mirrorFrom, config, mirror?.revision ?? 0) : []),
-      copyOfUsers(mirror, mirrorMaxAgeMs, clock.now()),
+      userCopyFinding(mirror, mirrorMaxAgeMs, clock.now()),
     ]
   },
 }
@@ -169,7 +169,7 @@ function pools(own: string, ofPrimary: string): CheckFinding {
   return fault(subject, 'pools_overlap', { pool: ofPrimary })
 }
 
-function copyOfUsers(state: MirrorState | undefined, maxAgeMs: number, now: number): CheckFinding {
+function userCopyFinding(state: MirrorState | undefined, maxAgeMs: number, now: number): CheckFinding {
   const confirmedAt = state?.confirmedAt ?? null
   if (confirmedAt === null) return skipped('copy of the users', 'is made by the first start')
   const seconds = Math.max(0, Math.round((now - confirmedAt) / SECOND))

@@ -136,7 +136,7 @@ function silenceRoutesOf(alertmanager: Alertmanager, silences: Silences): Route[
 
 // The interface has names in camelCase, and its answers may get more members: none of the schemas is closed.
 
-const Name = Type.String({ description: 'Of a receiver.', examples: ['robot'] })
+const Name = Type.String({ description: 'The name of a receiver.', examples: ['robot'] })
 const LabelsSchema = Type.Record(Type.String(), Type.String(), { description: 'Texts by name.' })
 
 const AlertmanagerStatus = Type.Object({
@@ -144,7 +144,7 @@ const AlertmanagerStatus = Type.Object({
     status: Type.String({ description: '`disabled`: the platform is no cluster of Alertmanagers.' }),
     peers: Type.Array(Type.Unknown()),
   }),
-  versionInfo: Type.Record(Type.String(), Type.String(), { description: 'Those of the platform.' }),
+  versionInfo: Type.Record(Type.String(), Type.String(), { description: 'The versions of the platform.' }),
   config: Type.Object({
     original: Type.String({ description: 'YAML: one route, and the names of the receivers.' }),
   }),
@@ -154,12 +154,12 @@ const AlertmanagerStatus = Type.Object({
 const AlertmanagerReceivers = Type.Array(Type.Object({ name: Name }))
 
 const AlertmanagerAlert = Type.Object({
-  fingerprint: Type.String({ description: 'Of the labels.' }),
+  fingerprint: Type.String({ description: 'The hash of the labels.' }),
   labels: LabelsSchema,
   annotations: LabelsSchema,
   receivers: AlertmanagerReceivers,
   startsAt: Type.String({ format: 'date-time', description: 'Since when it fires, as its sender says.' }),
-  updatedAt: Type.String({ format: 'date-time', description: 'Of the last report.' }),
+  updatedAt: Type.String({ format: 'date-time', description: 'The time of the last report.' }),
   endsAt: Type.String({ format: 'date-time', description: 'In five minutes: it has not ended.' }),
   generatorURL: Type.Optional(
     Type.String({ description: 'Where its sender shows what has raised it, an http or https address.' }),
@@ -249,7 +249,7 @@ const AlertmanagerSilence = Type.Object({
 
 const NewAlertmanagerSilence = Type.Object({
   id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Of a silence that ends with the creation of this one.' }),
+    Type.String({ maxLength: 64, description: 'The id of a silence that ends when this one is created.' }),
   ),
   ...SILENCE,
 })

@@ -31,10 +31,10 @@ const NOT_COUNTED: ReadonlySet<OccasionKind> = new Set(['repeated', 'escalated',
 const NEVER_HELD: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen', 'damped', 'undamped'])
 
 /**
- * What happens to an occasion of a frequently notified alert: `notify` notifies as usual, `last` notifies a last time before
- * quiet, `hold` holds back.
+ * What happens to an occasion of a frequently notified alert: `notify` notifies as usual, `notify_last` notifies a last
+ * time before the alert is quiet, `hold` holds back.
  */
-export type DampingStep = 'notify' | 'last' | 'hold'
+export type DampingStep = 'notify' | 'notify_last' | 'hold'
 
 /** Whether an occasion of a quiet alert is held back; one that makes it CRITICAL for the first time is not. */
 export function isHolding(
@@ -70,5 +70,5 @@ export function dampen(
   const counted = { ...UNDAMPED, tellings: [...recent, at], weight: highest }
   if (recent.length < MOST_NOTIFICATIONS) return { step: 'notify', damping: counted }
   const quiet = { quietSince: at, changes: counted.tellings.length, dueAt: at + QUIET_MS }
-  return { step: 'last', damping: { ...counted, ...quiet } }
+  return { step: 'notify_last', damping: { ...counted, ...quiet } }
 }

@@ -218,7 +218,7 @@ export const countPendingOf = readRow(
   (row) => Number(row.notifications) + Number(row.notices),
 )
 
-/** Ends what waits since before that time for receivers that are not configured any more. */
+/** Gives up what has waited since before that time for receivers that are not configured any more. */
 export async function failUnconfigured(tx: Tx, configured: readonly string[], before: number): Promise<void> {
   await db(tx)
     .updateTable('alert_notifications')

@@ -26,8 +26,8 @@ import { matchedRoutes, targetOf, targetsOf, notificationTime, type Routing, typ
 import {
   DAMPED,
   decide,
-  isOfFreeze,
-  OF_UNCHANGED,
+  isFreezeOccasion,
+  OCCASIONS_WITHOUT_CHANGE,
   type Facts,
   type InhibitedBy,
   type SilencedBy,
@@ -122,7 +122,7 @@ export class Notifier implements AlertNotifications {
     const { routing } = this.#options
     if (routing.receivers.length === 0) return this.#decideForNobody(tx, occasion, alert)
     const routes = matchedRoutes(alert, routing)
-    // A route that repeats by itself does so for all who were notified.
+    // Where a route sets a time for repetitions, `notifyAgain` repeats for all who were notified.
     if (occasion.kind === 'repeated' && routes.some(({ repeatEveryMs }) => repeatEveryMs !== undefined))
       return
     const shared = await this.#readShared(tx, alert)
@@ -131,7 +131,7 @@ export class Notifier implements AlertNotifications {
     await this.#notifyTargets(tx, occasion, alert, targets, shared)
   }
 
-  /** Notifies receivers of a step, or everybody who was notified once more; see `episodes`. */
+  /** Notifies the receivers of a step of escalation, or again everybody who was notified; see `episodes`. */
   async notifyAgain(
     tx: Tx,
     kind: 'escalated' | 'repeated',
@@ -161,8 +161,8 @@ export class Notifier implements AlertNotifications {
     for (const target of targetsOf(alert, receiversToInform(shared), routing)) {
       if (waitingOf(shared, target).length > 0) continue
       const latest = await findLatest(tx, alert.id, target.receiver)
-      // Another route may decide about it now, whose receivers do not know it.
-      const kind = END_OF[latest?.outcome ?? 'pending'] ?? ended ?? 'raised'
+      // If another route decides now, there is no decision for its receivers yet.
+      const kind = (latest && END_OF[latest.outcome]) ?? ended ?? 'raised'
       const targetDecision = await this.#judge(tx, kind, alert, target, shared)
       if (targetDecision?.decision.outcome !== 'pending') continue
       decisions.push(targetDecision)
@@ -200,15 +200,17 @@ export class Notifier implements AlertNotifications {
       // The notifications of an alert that was pruned meanwhile are gone with it.
       const alert = alerts.get(notification.alertId)
       if (!alert) continue
-      const isNewest = newest.get(alert.id) === notification.seq
+      if (newest.get(alert.id) !== notification.seq) {
+        await this.#decide(tx, receiver, notification.id, SUPERSEDED)
+        continue
+      }
       const last = notified.get(alert.id)
       const known = {
         notified: new Map<string, NotifiedState>(last ? [[receiver, last]] : []),
         damping: quiet?.get(alert.id),
       }
-      const current = isNewest ? await this.#stillDue(tx, receiver, notification, alert, known) : undefined
+      const current = await this.#stillDue(tx, receiver, notification, alert, known)
       if (current) due.push(withAlerts ? this.#withAlert(current, alert) : current)
-      else if (!isNewest) await this.#decide(tx, receiver, notification.id, SUPERSEDED)
     }
     return due
   }
@@ -229,11 +231,11 @@ export class Notifier implements AlertNotifications {
     const decisions: TargetDecision[] = []
     // A waiting notification of a quiet alert stays; when it is sent, it shows the state at that time.
     const isHeld = shared.damping !== undefined && isHolding(shared.damping, occasion.kind, alert.weight)
-    const isReplacing = !isHeld && (alert.status !== 'frozen' || isOfFreeze(occasion.kind))
+    const isReplacing = !isHeld && (alert.status !== 'frozen' || isFreezeOccasion(occasion.kind))
     for (const target of targets) {
       const waiting = waitingOf(shared, target)
       // A waiting notification is judged again by the state at the time when it is sent.
-      if (OF_UNCHANGED.has(occasion.kind) && waiting.length > 0) continue
+      if (OCCASIONS_WITHOUT_CHANGE.has(occasion.kind) && waiting.length > 0) continue
       if (isReplacing) for (const { id } of waiting) await this.#decide(tx, target.receiver, id, SUPERSEDED)
       // Damping is judged for all receivers together.
       const decision = await this.#judge(tx, occasion.kind, alert, target, { ...shared, damping: undefined })
@@ -244,7 +246,13 @@ export class Notifier implements AlertNotifications {
     const damped = { kind: 'damped', changes: damping.changes } as const
     for (const each of decisions) {
       const decision = isHeld && each.decision.outcome === 'pending' ? DAMPED : each.decision
-      await this.#insert(tx, step === 'last' ? damped : occasion, alert, { ...each, decision }, damping)
+      await this.#insert(
+        tx,
+        step === 'notify_last' ? damped : occasion,
+        alert,
+        { ...each, decision },
+        damping,
+      )
     }
     await this.#keepEpisodes(tx, alert, decisions, step)
   }
@@ -262,7 +270,7 @@ export class Notifier implements AlertNotifications {
     return dampen(before ?? UNDAMPED, kind, weight, clock.now(), isNotified)
   }
 
-  /** What is due later counts from the first notification by a route, and ends with the alert. */
+  /** An episode, in which a route escalates and repeats, begins with the first notification and ends with the alert. */
   async #keepEpisodes(
     tx: Tx,
     alert: Alert,
@@ -305,7 +313,7 @@ export class Notifier implements AlertNotifications {
     }
   }
 
-  /** Decides if no receiver is configured. Nothing else matters then, and alerts cost no further queries. */
+  /** Decides if no receiver is configured, before any query, or if no route of the alert names one. */
   async #decideForNobody(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
     // The first decision has already recorded that.
     if (occasion.kind === 'repeated') return
@@ -330,7 +338,7 @@ export class Notifier implements AlertNotifications {
       await this.#decide(tx, receiver, id, judged?.decision ?? SUPERSEDED)
       return undefined
     }
-    if (await this.#isPostponed(tx, notification, judged)) return undefined
+    if (await this.#postponeToHours(tx, notification, judged)) return undefined
     const { weight, source } = alert
     const current = {
       ...notification,
@@ -342,8 +350,8 @@ export class Notifier implements AlertNotifications {
     return current
   }
 
-  /** Whether it waits for hours that have not begun: the clock was set back since they were judged. */
-  async #isPostponed(
+  /** Postpones it if its hours have not begun: the clock was set back since they were judged. Returns whether it has. */
+  async #postponeToHours(
     tx: Tx,
     { id, at, dueAt }: WaitingNotification,
     { route, urgency }: Pick<TargetDecision, 'route' | 'urgency'>,
@@ -377,14 +385,14 @@ export class Notifier implements AlertNotifications {
     const { clock, onPending } = this.#options
     const isPending = decision.outcome === 'pending'
     tx.afterCommit(isPending ? () => onPending(channel) : () => this.count(channel, decision.outcome, 1))
-    if (await isRepeated(tx, channel, occasion.kind, alert, decision.outcome, damping)) return
+    if (await isStoredAlready(tx, channel, occasion.kind, alert, decision.outcome, damping)) return
     const at = clock.now()
     const opensAt = isPending && route ? notificationTime(route, urgency, at) : at
     await insertNotification(tx, {
       id: newId(),
       alertId: alert.id,
       at,
-      // What has risen while it was kept is new to whom it was kept from.
+      // For a receiver that does not know the alert yet, a rise that waits for the hours is a new alert.
       occasion: opensAt > at && occasion.kind === 'risen' && !known ? 'raised' : occasion.kind,
       channel,
       ...(opensAt > at && route ? outsideHours(route, opensAt) : decision),
@@ -402,7 +410,7 @@ export class Notifier implements AlertNotifications {
     tx.afterCommit(() => this.count(receiver, decision.outcome, 1))
   }
 
-  /** The occasion of the notification if what suppresses the alert ends with a change of its texts. */
+  /** The occasion of a notification if the alert, before its texts changed, was suppressed; undefined if it was not. */
   async #suppressionEnd(tx: Tx, alert: Alert): Promise<SuppressionEnd | undefined> {
     const { suppressions } = this.#options
     if (await suppressions.silencedBy(tx, alert)) return 'silence_ended'
@@ -484,8 +492,11 @@ const END_OF: Readonly<Partial<Record<Outcome, SuppressionEnd>>> = {
   inhibited: 'inhibition_ended',
 }
 
-/** A frozen alert may change very often: a freeze stores one decision of each kind; the metric counts all of them. */
-async function isRepeated(
+/**
+ * Whether a decision like this one is stored already. A frozen or quiet alert may change very often: a freeze, and a quiet
+ * time, store one decision of each kind; the metric counts all of them.
+ */
+async function isStoredAlready(
   tx: Tx,
   channel: string,
   occasion: AlertOccasion['kind'],
@@ -499,12 +510,12 @@ async function isRepeated(
   return (await findDecisionInFreeze(tx, id, channel, occasion, outcome)) !== undefined
 }
 
-function contentOf(note: string | null, alert: Alert, toldWeight: AlertWeight): NotificationContent {
+function contentOf(note: string | null, alert: Alert, urgency: AlertWeight): NotificationContent {
   const { title, alarmId, serverAddr, body, runbookUrl, weight } = alert
   const excerpt = clip(body, EXCERPT_CHARACTERS)
   const optional = {
     ...(runbookUrl !== null && { runbookUrl }),
-    ...(weight === 0 && toldWeight > 0 && { toldWeight }),
+    ...(weight === 0 && urgency > 0 && { toldWeight: urgency }),
   }
   return { title, alarmId, serverAddr, excerpt, note, textHash: textHashOf(alert), ...optional }
 }

@@ -54,7 +54,7 @@ export const RECEIVER_ALERTS = {
     endedBy: 'The receiver accepts a message or a test, or is not configured any more.',
     whatToDo:
       'Look at its last error (`GET /alerts/receivers`), and mend its address, secret or server. After a change of the configuration ' +
-      'restart the platform, which goes on with the old one; then run `platform alerts test NAME`: while nothing waits for the ' +
+      'restart the platform, which reads it only at its start; then run `platform alerts test NAME`: while nothing waits for the ' +
       'receiver, only a test tries it.',
   },
 } as const satisfies AlertTable
@@ -113,12 +113,11 @@ export class Receivers implements Notices {
     return testReceiver(receiver)
   }
 
-  /** Records that a receiver works if a test was delivered; one that was not says nothing about the messages that wait. */
+  /** Records that a receiver works if a test was delivered. A failed test changes nothing. */
   async recordTest(tx: Tx, name: string, { delivered }: Pick<TestOutcome, 'delivered'>): Promise<void> {
     const { clock, wake } = this.#deps
     if (!delivered) return
-    const report = (...change: Parameters<Receivers['report']>) => this.report(...change)
-    await recordSuccess(tx, name, { at: clock.now(), report })
+    await recordSuccess(tx, name, { at: clock.now(), report: this.report.bind(this) })
     tx.afterCommit(() => wake(name))
   }
 
@@ -167,7 +166,7 @@ export class Receivers implements Notices {
     } satisfies PlatformAlert)
   }
 
-  /** Ends what belongs to receivers that are not configured any more. */
+  /** Gives up the old messages to receivers that are not configured any more, and ends the alerts about these receivers. */
   async settleRemoved(): Promise<void> {
     const { clock, receivers, store } = this.#deps
     const names = receivers.map(({ name }) => name)
@@ -197,6 +196,7 @@ export async function testReceiver({ name, channel }: Receiver): Promise<TestOut
     text: 'The platform can send alerts here.',
     level: 'INFO',
     key: newId(),
+    // A channel without `needs` sends the text alone.
     ...(channel.needs !== undefined && {
       about: { occasions: ['test'], isFiring: false, severity: 'INFO', alertIds: [], alerts: [] },
     }),

@@ -99,7 +99,7 @@ function routingRoutes({ clock, routing, store }: NotificationRouteDeps): Route[
       method: 'GET',
       path: '/alerts/route',
       operation: 'explainAlertRoute',
-      summary: 'Where an alert would go now if it were new: its routes, and whom they notify when',
+      summary: 'Where an alert would go now if it were new: its routes, whom they notify, and when',
       description: 'Nothing is stored. Silences and inhibitions count as they are now.',
       access: ALERT_READERS,
       query: NewAlertQuery,
@@ -185,7 +185,7 @@ const ReceiverSchema = Fields(
     last_success_at: NullableTimestamp,
     last_error: Nullable<string>({
       type: 'string',
-      description: 'Of the last failure, without credentials.',
+      description: 'The error of the last failure, without credentials.',
     }),
     pending: Type.Integer({ minimum: 0, description: 'What waits for it, counted up to 100,000.' }),
   },
@@ -241,7 +241,7 @@ const RouteHours = Fields({
   days: Type.Array(OneOf(WEEKDAYS)),
   from: Type.String({ description: '`HH:MM`.', examples: ['08:00'] }),
   to: Type.String({ description: '`HH:MM`, of the next day if it is before `from`.', examples: ['20:00'] }),
-  time_zone: Type.String({ description: 'Whose clocks count.', examples: ['Europe/Berlin'] }),
+  time_zone: Type.String({ description: 'The time zone of the hours.', examples: ['Europe/Berlin'] }),
   critical: Type.Boolean({ description: 'Whether CRITICAL waits for them, too.' }),
 })
 
@@ -267,7 +267,7 @@ const RouteSchema = Fields(
       description: 'How long an alert fires until it is told again; null for never.',
     }),
     escalate: Type.Array(
-      Fields({ after_seconds: Seconds('Since the first notification.'), receivers: ReceiverNames }),
+      Fields({ after_seconds: Seconds('The time since the first notification.'), receivers: ReceiverNames }),
       { description: 'Who is told of an alert that nobody has acknowledged.' },
     ),
     hours: Nullable<Static<typeof RouteHours>>({

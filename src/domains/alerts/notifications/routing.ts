@@ -117,8 +117,8 @@ export function notificationTime({ hours }: AlertRoute, weight: AlertWeight, now
 
 /** Now if the hours are open, else when they open next. */
 export function openingTime(hours: WeeklyHours, now: number): number {
-  const [{ startsAt } = { startsAt: now }] = weeklySpans(hours, now).take(1)
-  return Math.max(now, startsAt)
+  const [next] = weeklySpans(hours, now).take(1)
+  return Math.max(now, next?.startsAt ?? now)
 }
 
 /** The longest time between a notification and what it makes due. */

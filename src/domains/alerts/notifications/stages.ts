@@ -36,11 +36,11 @@ export interface Facts {
 /** Suppresses a notification with an outcome and a reason, or passes it on. */
 type Stage = (facts: Facts) => Decision | undefined
 
-const OF_FREEZE: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen'])
-const OF_DAMPING: ReadonlySet<OccasionKind> = new Set(['damped', 'undamped'])
+const FREEZE_OCCASIONS: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen'])
+const DAMPING_OCCASIONS: ReadonlySet<OccasionKind> = new Set(['damped', 'undamped'])
 
 /** Occasions at which the alert itself does not change. */
-export const OF_UNCHANGED: ReadonlySet<OccasionKind> = new Set([
+export const OCCASIONS_WITHOUT_CHANGE: ReadonlySet<OccasionKind> = new Set([
   'silence_ended',
   'inhibition_ended',
   'repeated',
@@ -48,8 +48,8 @@ export const OF_UNCHANGED: ReadonlySet<OccasionKind> = new Set([
 ])
 
 /** Occasions that a freeze does not hold back. */
-export function isOfFreeze(occasion: OccasionKind): boolean {
-  return OF_FREEZE.has(occasion)
+export function isFreezeOccasion(occasion: OccasionKind): boolean {
+  return FREEZE_OCCASIONS.has(occasion)
 }
 
 /**
@@ -118,8 +118,8 @@ const neverPushed: Stage = (facts) => {
 const belowLevel: Stage = ({ occasion, alert, route, notified }) => {
   const isExempt =
     occasion === 'recovered' ||
-    OF_FREEZE.has(occasion) ||
-    (OF_DAMPING.has(occasion) && notified !== undefined)
+    FREEZE_OCCASIONS.has(occasion) ||
+    (DAMPING_OCCASIONS.has(occasion) && notified !== undefined)
   if (isExempt || alert.weight >= route.minWeight) return undefined
   const [severity, least] = [severityOf(alert.weight), severityOf(route.minWeight)]
   const setting =
@@ -150,7 +150,7 @@ const acknowledged: Stage = (facts) =>
     : undefined
 
 const frozen: Stage = ({ occasion, alert }) =>
-  alert.status === 'frozen' && !OF_FREEZE.has(occasion)
+  alert.status === 'frozen' && !FREEZE_OCCASIONS.has(occasion)
     ? heldBackBy('frozen', 'The alert is frozen; further changes like this one are not listed.')
     : undefined
 
@@ -161,7 +161,10 @@ export const DAMPED: Decision = heldBackBy(
 )
 
 const damped: Stage = ({ occasion, alert, isQuiet }) =>
-  isQuiet === true && alert.status !== 'frozen' && !OF_DAMPING.has(occasion) && !OF_FREEZE.has(occasion)
+  isQuiet === true &&
+  alert.status !== 'frozen' &&
+  !DAMPING_OCCASIONS.has(occasion) &&
+  !FREEZE_OCCASIONS.has(occasion)
     ? DAMPED
     : undefined
 

@@ -30,8 +30,8 @@ export function silenceRoutes(silences: Silences): Route[] {
       operation: 'createSilence',
       summary: 'Silence alerts for some time',
       description:
-        'Notifications of the matching alerts are suppressed from `starts_at` until `ends_at`, or meanwhile in the hours of ' +
-        '`repeat`; the alerts are stored and listed as ever. When the silence or one of its windows ends, alerts that still ' +
+        'Notifications of the matching alerts are suppressed from `starts_at` until `ends_at`; with `repeat` only in its hours ' +
+        'between these times. The alerts are stored and listed as ever. When the silence or one of its windows ends, alerts that still ' +
         'fire and were never notified are notified.',
       access: ALERT_OPERATORS,
       body: NewSilenceBody,
@@ -59,8 +59,9 @@ export function silenceRoutes(silences: Silences): Route[] {
       method: 'GET',
       path: '/alerts/calendar',
       operation: 'getSilenceCalendar',
-      summary: 'What is silenced in a week, by its beginning',
-      description: 'Each window of a silence that repeats is an item. Of more than 50 silences the newest.',
+      summary: 'List the windows of silences in one week, the earliest first',
+      description:
+        'Each window of a silence that repeats is an item. If more than 50 silences are in the week, only the newest 50 are listed.',
       access: SILENCE_READERS,
       query: CalendarQuery,
       answers: { 200: { description: 'The windows.', schema: Calendar } },
@@ -131,7 +132,7 @@ const Repeat = Fields({
     minItems: 1,
     maxItems: WEEKDAYS.length,
     uniqueItems: true,
-    description: 'On which the hours begin.',
+    description: 'The days on which the hours begin.',
     examples: [['sat', 'sun']],
   }),
   from: TimeOfDay('`HH:MM`; if the clock skips it, the first moment after it.', '02:00'),
@@ -139,14 +140,14 @@ const Repeat = Fields({
   time_zone: Text({
     minLength: 1,
     maxLength: 64,
-    description: 'Whose clocks count.',
+    description: 'The time zone of `from` and `to`.',
     examples: ['Europe/Berlin'],
   }),
 })
 
 const LabelMatchers = Type.Array(
   Fields({
-    name: Type.String({ description: 'Of a label of an alert.' }),
+    name: Type.String({ description: 'The name of a label of an alert.' }),
     value: Type.String({ description: 'A text, or a regular expression (RE2) of the whole value.' }),
     is_regex: Type.Boolean(),
     is_equal: Type.Boolean({ description: '`false` inverts the matcher.' }),
@@ -171,7 +172,8 @@ export const SilenceSchema = Fields(
     }),
     label_matchers: Nullable<Static<typeof LabelMatchers>>({
       ...LabelMatchers,
-      description: 'Of a client of an Alertmanager; all of them must match.',
+      description:
+        'The matchers of a silence that a client of Alertmanager has created; all of them must match.',
     }),
     state: OneOf(
       SILENCE_STATES,
@@ -230,8 +232,8 @@ const NewSilenceBody = Fields({
   starts_at: Type.Optional(Time('RFC 3339 with any offset; now when left out.')),
   ends_at: Type.Optional(
     Time(
-      'RFC 3339 with any offset; in the future, and at most 30 days after `starts_at`. With `repeat` at most 366 days, and ' +
-        'that by default; without it required.',
+      'RFC 3339 with any offset; in the future. Without `repeat` it is required, and at most 30 days after `starts_at`; with ' +
+        '`repeat` at most 366 days after it, which is the default.',
     ),
   ),
   repeat: Type.Optional(Repeat),

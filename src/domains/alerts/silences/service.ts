@@ -130,7 +130,7 @@ export class Silences {
     return [...windowsOf(silence, this.#deps.clock.now()).take(SHOWN_WINDOWS)]
   }
 
-  /** What is silenced in the week from that time on, by its beginning; of very many silences the newest. */
+  /** The windows of silences in the week from that time on, the earliest first; of very many silences only the newest. */
   async calendar(startsAt: number): Promise<SilenceWindow[]> {
     const endsAt = startsAt + WEEK
     const silences = await listOverlapping(this.#deps.store.read, startsAt, endsAt, CALENDAR_SILENCES)

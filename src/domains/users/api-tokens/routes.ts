@@ -112,7 +112,7 @@ const Token = {
     description: 'What its owner calls it.',
     examples: ['cash desk'],
   }),
-  roles: Type.Array(Role, { description: 'Those of its roles that its user still has.' }),
+  roles: Type.Array(Role, { description: 'Only the roles of the token that its user still has.' }),
   created_at: Timestamp,
   expires_at: Timestamp,
   last_used_at: NullableTimestamp,

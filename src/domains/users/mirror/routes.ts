@@ -63,7 +63,7 @@ const MirroredUserSchema = Fields({
   roles: Type.Array(OneOf(ROLES)),
   enabled: Type.Boolean(),
   token_generation: Type.Integer({ description: 'A token of another generation is revoked.' }),
-  deleted: Type.Boolean({ description: 'With it `roles` is empty and `enabled` is false.' }),
+  deleted: Type.Boolean({ description: 'If true, `roles` is empty and `enabled` is false.' }),
 })
 
 const UserChangesSchema = Fields(
