@@ -47,6 +47,14 @@ export async function buildPlatform(directory: string): Promise<void> {
   writeFileSync(join(directory, 'platform.cjs'), PROGRAM, { mode: 0o755 })
 }
 
+// What every part imports, and what imports none of them, is one file: in several, two files could need each other.
+const CODE_SPLITTING = {
+  groups: [
+    { name: 'core', test: /\/src\/(?:kernel|config)\// },
+    { name: 'store', test: /\/src\/store\/(?:work\/)?[\w-]+\.ts/ },
+  ],
+}
+
 /** The names of the files that {@link bundleCode} has written. */
 export interface BundledCode {
   /** `main.cjs`, and what it loads when it needs it. */
@@ -57,7 +65,7 @@ export interface BundledCode {
 
 /** Bundles the program and its threads into a directory. */
 export async function bundleCode(directory: string): Promise<BundledCode> {
-  const program = await bundle(directory, 'main', 'bin/platform.ts', {})
+  const program = await bundle(directory, 'main', 'bin/platform.ts', { codeSplitting: CODE_SPLITTING })
   const threads: string[] = []
   for (const [name, file] of Object.entries(THREADS))
     threads.push(...(await bundle(directory, name, file, { codeSplitting: false })))
