@@ -1,10 +1,3 @@
-import { isIP } from 'node:net'
-
-/** The base of URLs on this address, with brackets around IPv6 (RFC 3986, section 3.2.2). */
-export function baseUrl(address: string, port: number): string {
-  return `http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`
-}
-
 const LOOPBACK_HOST = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?$/
 
 /** The base that a client has used, so that its URLs pass the same proxy; undefined for another host. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { apiError, Refusal } from './answers.ts'
+import { Refusal } from '../mock-server/answers.ts'
+import { apiError } from './answers.ts'
 import type { MockDrive } from './drive.ts'
 import type { Fields } from './fields.ts'
 

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { DAY } from '../../src/kernel/time.ts'
 import { systemErrorCode } from '../files/system-error.ts'
+import { randomText } from '../mock-server/random-text.ts'
 import { ValueError } from '../mock-server/value-error.ts'
 import { DirectoryBlobs, MemoryBlobs, type Blobs } from './blobs.ts'
 import type { Entry } from './entries.ts'
 import type { MockDriveConfig } from './env.ts'
 import { FileTree } from './file-tree.ts'
-import { randomText } from './random-text.ts'
 import { Uploads, type Upload } from './uploads.ts'
 
 /** What the endpoints share. */

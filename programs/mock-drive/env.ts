@@ -1,8 +1,16 @@
-import { resolve } from 'node:path'
 import { Secret } from '../../src/kernel/secret.ts'
 import { parseDuration } from '../../src/kernel/time.ts'
 import { parseScenarios, type ScriptedScenario } from '../mock-server/scenario-script.ts'
-import { anyText, bindAddress, port, readVariable, type Variable } from '../mock-server/variables.ts'
+import {
+  anyText,
+  bindAddress,
+  flag,
+  optionalDirectory,
+  port,
+  readVariables,
+  type MockEnvironment,
+  type Variable,
+} from '../mock-server/variables.ts'
 import type { EndpointName } from './endpoint-names.ts'
 import { SCENARIOS, type ScenarioName } from './scenarios.ts'
 
@@ -42,7 +50,7 @@ const VARIABLES = {
   MOCK_DRIVE_QUOTA: { default: '1GiB', ...size },
   MOCK_DRIVE_URL_TTL: { default: '1h', ...duration },
   MOCK_DRIVE_TOKEN_TTL: { default: '2h', ...duration },
-  MOCK_DRIVE_DIR: { default: '', expected: 'a directory outside of /proc', parse: parseDirectory },
+  MOCK_DRIVE_DIR: optionalDirectory,
   MOCK_DRIVE_ID: { default: '', ...anyText },
   MOCK_DRIVE_MIN_PART_SIZE: { default: '0', ...size },
   MOCK_DRIVE_SCENARIOS: {
@@ -50,37 +58,30 @@ const VARIABLES = {
     expected: 'a JSON array of scenarios',
     parse: (text: string) => parseScenarios(text, SCENARIOS),
   },
-  MOCK_DRIVE_LOG: { default: '0', expected: '0 or 1', parse: parseFlag },
+  MOCK_DRIVE_LOG: flag,
 } as const satisfies Record<string, Variable<unknown>>
 
 /** The names of all variables. */
 export const VARIABLE_NAMES = Object.keys(VARIABLES)
 
-export type MockDriveEnvironment = Readonly<Record<string, string | undefined>>
-
 /** Throws a `ValueError` for the first invalid variable. */
-export function readMockDriveConfig(env: MockDriveEnvironment): MockDriveConfig {
-  const read = <T>(name: keyof typeof VARIABLES, variable: Variable<T>) => readVariable(env, name, variable)
-  const directory = read('MOCK_DRIVE_DIR', VARIABLES.MOCK_DRIVE_DIR)
+export function readMockDriveConfig(env: MockEnvironment): MockDriveConfig {
+  const values = readVariables(env, VARIABLES)
   return {
-    bind: read('MOCK_DRIVE_BIND', VARIABLES.MOCK_DRIVE_BIND),
-    port: read('MOCK_DRIVE_PORT', VARIABLES.MOCK_DRIVE_PORT),
-    clientId: read('MOCK_DRIVE_CLIENT_ID', VARIABLES.MOCK_DRIVE_CLIENT_ID),
-    clientSecret: new Secret(read('MOCK_DRIVE_CLIENT_SECRET', VARIABLES.MOCK_DRIVE_CLIENT_SECRET)),
-    refreshToken: new Secret(read('MOCK_DRIVE_REFRESH_TOKEN', VARIABLES.MOCK_DRIVE_REFRESH_TOKEN)),
-    quota: read('MOCK_DRIVE_QUOTA', VARIABLES.MOCK_DRIVE_QUOTA),
-    urlTtlMs: read('MOCK_DRIVE_URL_TTL', VARIABLES.MOCK_DRIVE_URL_TTL),
-    tokenTtlMs: read('MOCK_DRIVE_TOKEN_TTL', VARIABLES.MOCK_DRIVE_TOKEN_TTL),
-    directory: directory || undefined,
-    driveId: read('MOCK_DRIVE_ID', VARIABLES.MOCK_DRIVE_ID) || undefined,
-    minPartSize: read('MOCK_DRIVE_MIN_PART_SIZE', VARIABLES.MOCK_DRIVE_MIN_PART_SIZE),
-    scenarios: read('MOCK_DRIVE_SCENARIOS', VARIABLES.MOCK_DRIVE_SCENARIOS),
-    log: read('MOCK_DRIVE_LOG', VARIABLES.MOCK_DRIVE_LOG),
+    bind: values.MOCK_DRIVE_BIND,
+    port: values.MOCK_DRIVE_PORT,
+    clientId: values.MOCK_DRIVE_CLIENT_ID,
+    clientSecret: new Secret(values.MOCK_DRIVE_CLIENT_SECRET),
+    refreshToken: new Secret(values.MOCK_DRIVE_REFRESH_TOKEN),
+    quota: values.MOCK_DRIVE_QUOTA,
+    urlTtlMs: values.MOCK_DRIVE_URL_TTL,
+    tokenTtlMs: values.MOCK_DRIVE_TOKEN_TTL,
+    directory: values.MOCK_DRIVE_DIR || undefined,
+    driveId: values.MOCK_DRIVE_ID || undefined,
+    minPartSize: values.MOCK_DRIVE_MIN_PART_SIZE,
+    scenarios: values.MOCK_DRIVE_SCENARIOS,
+    log: values.MOCK_DRIVE_LOG,
   }
-}
-
-function parseFlag(value: string): boolean | undefined {
-  return ['0', '1'].includes(value) ? value === '1' : undefined
 }
 
 const SIZE_UNITS: Readonly<Record<string, number>> = {
@@ -102,10 +103,4 @@ const LONGEST_TTL_MS = 30 * 86_400_000
 function parseTtl(value: string): number | undefined {
   const milliseconds = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : parseDuration(value)
   return milliseconds !== undefined && milliseconds <= LONGEST_TTL_MS ? milliseconds : undefined
-}
-
-/** The absolute path; empty for none. Node.js never ends creating a directory with its parents below /proc. */
-function parseDirectory(text: string): string | undefined {
-  const directory = text === '' ? '' : resolve(text)
-  return /^\/proc(?:\/|$)/.test(directory) ? undefined : directory
 }

@@ -1,8 +1,9 @@
 import type { Clock } from '../../src/kernel/clock.ts'
-import { apiError, Refusal } from './answers.ts'
+import { Refusal } from '../mock-server/answers.ts'
+import { apiError } from './answers.ts'
 import type { Blobs } from './blobs.ts'
 import { ROOT_ID, type Entry, type StoredPart } from './entries.ts'
-import { randomId } from './random-text.ts'
+import { randomId } from './random-id.ts'
 
 // A client that creates folders for ever must not exhaust the memory.
 const MAX_ENTRIES = 100_000

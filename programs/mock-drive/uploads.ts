@@ -1,8 +1,9 @@
 import { createHash, randomUUID, type Hash } from 'node:crypto'
-import { apiError, Refusal } from './answers.ts'
+import { Refusal } from '../mock-server/answers.ts'
+import { apiError } from './answers.ts'
 import type { Blobs } from './blobs.ts'
 import type { StoredPart } from './entries.ts'
-import { randomId } from './random-text.ts'
+import { randomId } from './random-id.ts'
 
 /** A file that is being uploaded. It is in no list until it is complete. */
 export interface Upload {

@@ -1,11 +1,12 @@
 import { Secret } from '../../src/kernel/secret.ts'
+import { isRecord, jsonValueOf } from '../../src/kernel/text.ts'
 import { parseScenarios, type ScriptedScenario } from '../mock-server/scenario-script.ts'
 import {
   anyText,
   bindAddress,
-  parseJson,
   port,
-  readVariable,
+  readVariables,
+  type MockEnvironment,
   type Variable,
 } from '../mock-server/variables.ts'
 import { isIssuerUrl, isRedirectUri } from './addresses.ts'
@@ -35,7 +36,8 @@ export interface MockConfig {
 }
 
 const textIf = (isValid: (text: string) => boolean) => (text: string) => (isValid(text) ? text : undefined)
-const flag = { default: '0', expected: '0 or 1', parse: (each: string): boolean => each === '1' }
+// docs/specification.md, Mock provider: any other text than 1 is 0.
+const lenientFlag = { default: '0', expected: '0 or 1', parse: (text: string): boolean => text === '1' }
 
 /** Every variable, in the order of docs/guide/mock-oidc.md. */
 const VARIABLES = {
@@ -58,36 +60,34 @@ const VARIABLES = {
     expected: `one of ${TOKEN_MODES.join(', ')}`,
     parse: (each: string) => TOKEN_MODES.find((mode) => mode === each),
   },
-  MOCK_REQUIRE_FORM: flag,
+  MOCK_REQUIRE_FORM: lenientFlag,
   MOCK_USER_JSON: { default: '{}', expected: 'a JSON object', parse: parseUser },
   MOCK_SCENARIOS: {
     default: '[]',
     expected: 'a JSON array of scenarios',
     parse: (text: string) => parseScenarios(text, SCENARIOS),
   },
-  MOCK_LOG: flag,
+  MOCK_LOG: lenientFlag,
 } as const satisfies Record<string, Variable<unknown>>
 
 /** The names of all variables. */
 export const VARIABLE_NAMES = Object.keys(VARIABLES)
 
-export type MockEnvironment = Readonly<Record<string, string | undefined>>
-
 /** Throws a `ValueError` for the first invalid variable. */
 export function readMockConfig(env: MockEnvironment): MockConfig {
-  const read = <T>(name: keyof typeof VARIABLES, variable: Variable<T>) => readVariable(env, name, variable)
+  const values = readVariables(env, VARIABLES)
   return {
-    issuer: read('MOCK_ISSUER', VARIABLES.MOCK_ISSUER),
-    bind: read('MOCK_BIND', VARIABLES.MOCK_BIND),
-    port: read('MOCK_PORT', VARIABLES.MOCK_PORT),
-    clientId: read('MOCK_CLIENT_ID', VARIABLES.MOCK_CLIENT_ID),
-    clientSecret: new Secret(read('MOCK_CLIENT_SECRET', VARIABLES.MOCK_CLIENT_SECRET)),
-    redirectUri: read('MOCK_REDIRECT_URI', VARIABLES.MOCK_REDIRECT_URI),
-    tokenMode: read('MOCK_TOKEN_MODE', VARIABLES.MOCK_TOKEN_MODE),
-    requireForm: read('MOCK_REQUIRE_FORM', VARIABLES.MOCK_REQUIRE_FORM),
-    user: read('MOCK_USER_JSON', VARIABLES.MOCK_USER_JSON),
-    scenarios: read('MOCK_SCENARIOS', VARIABLES.MOCK_SCENARIOS),
-    log: read('MOCK_LOG', VARIABLES.MOCK_LOG),
+    issuer: values.MOCK_ISSUER,
+    bind: values.MOCK_BIND,
+    port: values.MOCK_PORT,
+    clientId: values.MOCK_CLIENT_ID,
+    clientSecret: new Secret(values.MOCK_CLIENT_SECRET),
+    redirectUri: values.MOCK_REDIRECT_URI,
+    tokenMode: values.MOCK_TOKEN_MODE,
+    requireForm: values.MOCK_REQUIRE_FORM,
+    user: values.MOCK_USER_JSON,
+    scenarios: values.MOCK_SCENARIOS,
+    log: values.MOCK_LOG,
   }
 }
 
@@ -95,9 +95,7 @@ const EMPTY: readonly unknown[] = ['{}', '[]', '""', 'null', 'false', '0']
 
 /** docs/specification.md, Mock provider: an empty value falls back to the built-in identity. */
 function parseUser(value: string): UserIdentity | undefined {
-  const user = parseJson(value)
+  const user = jsonValueOf(value)
   if (EMPTY.includes(JSON.stringify(user))) return BUILT_IN_IDENTITY
-  return typeof user === 'object' && user !== null && !Array.isArray(user)
-    ? (user as UserIdentity)
-    : undefined
+  return isRecord(user) ? user : undefined
 }

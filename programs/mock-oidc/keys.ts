@@ -1,6 +1,6 @@
 import { generateKeyPair, hash, sign, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
-import { randomText } from './random-text.ts'
+import { randomText } from '../mock-server/random-text.ts'
 
 /** The keys of the id_tokens: the current one and the previous one. */
 export interface SigningKeys {

@@ -1,5 +1,6 @@
 import type { Refusal } from './answers.ts'
-import { type TokenExchange, FORM_TYPE, GRANT_TYPES, isGrantType, JSON_TYPE } from './token-exchange.ts'
+import { FORM_TYPE, JSON_TYPE } from '../mock-server/media-type.ts'
+import { type TokenExchange, GRANT_TYPES, isGrantType } from './token-exchange.ts'
 import type { TokenMode } from './env.ts'
 import type { CredentialsProblem } from './client-credentials.ts'
 import type { GrantState, Authorization } from './grants.ts'

@@ -1,5 +1,5 @@
 import type { WaitingClock } from '../../src/kernel/clock.ts'
-import { openListener, type Listener } from '../mock-server/listener.ts'
+import { baseUrl, openListener, type Listener, type MockServerDeps } from '../mock-server/listener.ts'
 import { createRequestLog } from '../mock-server/request-log.ts'
 import { AlipayMock } from './alipay.ts'
 import { Book } from './book.ts'
@@ -19,10 +19,9 @@ export interface MockPay extends Pick<Listener, 'port' | 'close'> {
   readonly callbacks: Callbacks
 }
 
-export interface MockPayDeps {
+/** Unlike the other mocks it waits by this clock: callbacks are repeated after pauses. */
+interface MockPayDeps extends MockServerDeps {
   readonly clock: WaitingClock
-  /** Takes the lines of the request log. */
-  readonly write: (line: string) => void
 }
 
 /** Resolves when the server listens; rejects with the system's error when it cannot. */
@@ -61,8 +60,4 @@ function createProviders(
     wechatpay: new WechatPayMock({ ...shared, secrets: secrets.wechatpay }),
     alipay: new AlipayMock({ ...shared, secrets: secrets.alipay }),
   }
-}
-
-function baseUrl(bind: string, port: number): string {
-  return `http://${bind.includes(':') ? `[${bind}]` : bind}:${port}`
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { BlockList, isIP } from 'node:net'
 import { ValueError } from './value-error.ts'
 
@@ -21,15 +22,44 @@ export const bindAddress: Variable<string> = {
 
 export const port = { expected: 'an integer from 0 to 65535', parse: parsePort }
 
-/**
- * The value of a variable; throws a {@link ValueError} that names it. An empty variable counts as unset: unit files and
- * compose files cannot unset one.
- */
-export function readVariable<T>(
-  env: Readonly<Record<string, string | undefined>>,
-  name: string,
-  variable: Variable<T>,
-): T {
+export const flag = {
+  default: '0',
+  expected: '0 or 1',
+  parse: (text: string) => (['0', '1'].includes(text) ? text === '1' : undefined),
+}
+
+/** Node.js never ends creating a directory with its parents below /proc. */
+export const optionalDirectory = {
+  default: '',
+  expected: 'a directory outside of /proc',
+  /** The absolute path; empty for none. */
+  parse(text: string): string | undefined {
+    const directory = text && resolve(text)
+    return /^\/proc(?:\/|$)/.test(directory) ? undefined : directory
+  },
+}
+
+/** The environment of a mock program. */
+export type MockEnvironment = Readonly<Record<string, string | undefined>>
+
+type ValuesOf<Variables> = {
+  readonly [Name in keyof Variables]: Variables[Name] extends Variable<infer T> ? T : never
+}
+
+/** The values of all variables. Throws a {@link ValueError} that names the first invalid one. */
+export function readVariables<const Variables extends Readonly<Record<string, Variable<unknown>>>>(
+  env: MockEnvironment,
+  variables: Variables,
+): ValuesOf<Variables> {
+  const values = Object.entries(variables).map(([name, variable]) => [
+    name,
+    readVariable(env, name, variable),
+  ])
+  return Object.fromEntries(values) as ValuesOf<Variables>
+}
+
+/** An empty variable counts as unset: unit files and compose files cannot unset one. */
+function readVariable(env: MockEnvironment, name: string, variable: Variable<unknown>): unknown {
   const value = env[name] === undefined || env[name] === '' ? variable.default : env[name]
   try {
     const parsed = variable.parse(value)
@@ -39,15 +69,6 @@ export function readVariable<T>(
     throw error
   }
   throw new ValueError(`${name}: expected ${variable.expected}, got ${JSON.stringify(value)}`)
-}
-
-/** The value of a JSON text; undefined for another text. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const loopback = new BlockList()

@@ -17,7 +17,7 @@ import { Night, type NightOptions } from '../../programs/backup/night/night.ts'
 import { FileStateStore } from '../../programs/backup/night/state-file.ts'
 import type { BackupState } from '../../programs/backup/night/state.ts'
 import { unpackPackage } from '../../programs/backup/package/read-package.ts'
-import type { MockDriveEnvironment } from '../../programs/mock-drive/env.ts'
+import type { MockEnvironment } from '../../programs/mock-server/variables.ts'
 import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { fakeClock } from './clock.ts'
 import { driveWorld, readAll, type DriveWorld } from './drive-world.ts'
@@ -63,7 +63,7 @@ export interface NightWorld extends AsyncDisposable {
 
 /** `drives`: those of another world, whose folder this server uses, too. */
 export async function nightWorld(
-  env: MockDriveEnvironment = {},
+  env: MockEnvironment = {},
   shared?: Pick<NightWorld, 'drives'>,
 ): Promise<NightWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'night-'))

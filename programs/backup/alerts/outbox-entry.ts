@@ -1,3 +1,4 @@
+import { isRecord, jsonValueOf } from '../../../src/kernel/text.ts'
 import type { AlertReport } from './alert-report.ts'
 import type { NewNightTicket, NightTicketEdit } from './tickets.ts'
 
@@ -63,20 +64,15 @@ export function formatOutbox(entries: readonly object[]): string {
 }
 
 function parseEntry(line: string): OutboxEntry | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    return undefined
-  }
+  const value = jsonValueOf(line)
   return isEntry(value) ? value : undefined
 }
 
 function isEntry(value: unknown): value is OutboxEntry {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return false
-  const shape = new Map(Object.entries(SHAPES)).get(String(value.kind))
+  if (!isRecord(value)) return false
+  const shape = new Map(Object.entries(SHAPES)).get(String(value['kind']))
   if (shape === undefined || !hasShape(value, { id: 'string', at: 'string', ...shape })) return false
-  return !('ticket' in value) || hasShape(Object(value.ticket), { id: 'string', body: 'object' })
+  return !('ticket' in value) || hasShape(Object(value['ticket']), { id: 'string', body: 'object' })
 }
 
 function hasShape(value: object, shape: Shape): boolean {

@@ -1,4 +1,5 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
+import { jsonValueOf } from '../../../src/kernel/text.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import { bytesSource } from '../drive/sources.ts'
 import { ConnectionError, HttpClient, type HttpAnswer, type HttpCall } from '../drive/http.ts'
@@ -109,7 +110,7 @@ export class PlatformClient implements PlatformApi, Disposable {
 
 function outcomeOf(answer: HttpAnswer, text: string): PlatformOutcome {
   const { status } = answer
-  const body = parseJson(text)
+  const body = jsonValueOf(text)
   if (status >= 200 && status < 300) return { outcome: 'accepted', body, etag: answer.header('etag') }
   const { code, message } = Object(body) as { readonly code?: unknown; readonly message?: unknown }
   const detail = typeof message === 'string' ? `: ${singleLine(message, MAX_QUOTE_LENGTH)}` : ''
@@ -130,12 +131,4 @@ function unavailableResult(
 function retryAfterMs(answer: HttpAnswer): number {
   const seconds = Number(answer.header('retry-after') ?? 0)
   return Number.isFinite(seconds) && seconds > 0 ? seconds * SECOND : 0
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

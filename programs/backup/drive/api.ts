@@ -1,5 +1,6 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
+import { isRecord, jsonValueOf } from '../../../src/kernel/text.ts'
 import { HOUR, SECOND } from '../../../src/kernel/time.ts'
 import { AUTHORISE_ANEW, BackupError, type ErrorCode } from '../errors.ts'
 import { ConnectionError, type HttpAnswer, type HttpBody, type HttpCall, type HttpClient } from './http.ts'
@@ -210,7 +211,8 @@ export async function orTemporaryFailure<T>(name: string, send: () => Promise<T>
 /** The body of a success answer. Throttling, server errors and half a body are temporary. */
 async function readMembers(name: string, answer: HttpAnswer): Promise<JsonMembers> {
   const text = await orTemporaryFailure(name, () => answer.text())
-  const members = parseMembers(text)
+  const value = jsonValueOf(text)
+  const members = isRecord(value) ? value : undefined
   if (answer.status >= 200 && answer.status < 300 && members) return members
   const code = codeIn(members) ?? `HTTP_${answer.status}`
   if (isTemporary(answer.status, code)) {
@@ -239,16 +241,6 @@ export function retryAfterMs(answer: HttpAnswer): number {
   const seconds = Number(answer.header('retry-after') ?? Number.NaN)
   const milliseconds = Number.isFinite(own) ? own : seconds * SECOND
   return Number.isFinite(milliseconds) && milliseconds > 0 ? milliseconds : 0
-}
-
-function parseMembers(text: string): JsonMembers | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as JsonMembers) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** A member that looks like a code; other text of a response could repeat a token. */

@@ -1,3 +1,4 @@
+import { jsonMembersOf } from '../../../src/kernel/text.ts'
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
 import type { Drive, DriveFile } from './port.ts'
@@ -84,13 +85,7 @@ async function readEntries(drive: Drive, file: DriveFile): Promise<IndexEntry[] 
 
 /** Undefined if the text is not an index. Entries keep members that this program does not know. */
 function entriesIn(text: string): IndexEntry[] | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  const { backups } = Object(value) as { readonly backups?: unknown }
+  const { backups } = jsonMembersOf(text)
   return Array.isArray(backups) && backups.every(isEntry) ? backups : undefined
 }
 

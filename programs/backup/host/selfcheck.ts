@@ -1,16 +1,11 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { backoffMs } from '../../../src/kernel/waiting.ts'
+import { jsonMembersOf } from '../../../src/kernel/text.ts'
 import { formatDuration, SECOND, MINUTE } from '../../../src/kernel/time.ts'
 import type { Secret } from '../../../src/kernel/secret.ts'
 import { logIn } from './gateway-login.ts'
-import {
-  askRecognition,
-  parseObject,
-  recognitionRemedy,
-  type JsonObject,
-  type PlatformReader,
-} from './platform-reader.ts'
+import { askRecognition, recognitionRemedy, type PlatformReader } from './platform-reader.ts'
 
 /** The result of one check. */
 export interface SelfCheck {
@@ -127,13 +122,13 @@ export function selfcheckSteps(deps: SelfCheckDeps): SelfCheckStep[] {
 /** A bus that is away delays events only. */
 async function checkHealth({ platform, platformApi }: SelfCheckDeps): Promise<string> {
   const { status, text } = await platform.get(`${platformApi}/health`)
-  const state = parseObject(text)?.['status']
+  const state = jsonMembersOf(text)['status']
   const summary = `HTTP status ${status}, ${typeof state === 'string' ? state : 'no health'}`
   if (status === 200 && (state === 'ok' || state === 'degraded')) return summary
   throw new Error(summary)
 }
 
-/** Else its alerts wait in the outbox for ever. */
+/** A routine that the platform does not recognise keeps its alerts in the outbox for ever. */
 async function checkRecognition({ platform, platformApi }: SelfCheckDeps): Promise<string> {
   const answer = await askRecognition(platform, platformApi)
   if (answer.outcome === 'recognised') return 'the platform recognises this routine'
@@ -163,8 +158,7 @@ async function checkWorker(deps: SelfCheckDeps): Promise<string> {
 
 async function runsWorker(platform: PlatformReader, address: string): Promise<boolean> {
   const answer = await platform.get(`${address}/health`).catch(() => undefined)
-  const health: JsonObject | undefined = answer && parseObject(answer.text)
-  const modules = health?.['modules']
+  const { modules } = jsonMembersOf(answer?.text ?? '')
   return Array.isArray(modules) && modules.includes('worker')
 }
 

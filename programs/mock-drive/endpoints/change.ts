@@ -1,8 +1,9 @@
-import { apiError, invalidParameter, jsonAnswer, type Answer } from '../answers.ts'
+import { jsonAnswer } from '../../mock-server/answers.ts'
+import { apiError, invalidParameter, type Answer } from '../answers.ts'
 import { checkName, requireDriveId, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 import { ROOT_ID, toRecord, type Entry } from '../entries.ts'
-import { randomId } from '../random-text.ts'
+import { randomId } from '../random-id.ts'
 
 const NAME_MODES = ['auto_rename', 'refuse', 'ignore'] as const
 

@@ -1,4 +1,5 @@
-import { apiError, jsonAnswer, Refusal, type Answer, type JsonObject } from '../answers.ts'
+import { jsonAnswer, Refusal } from '../../mock-server/answers.ts'
+import { apiError, type Answer, type JsonObject } from '../answers.ts'
 import { checkName, requireDriveId, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 import type { Entry } from '../entries.ts'

@@ -1,5 +1,6 @@
 import { toRfc3339 } from '../../../src/kernel/time.ts'
-import { apiError, jsonAnswer, storeError, type Answer } from '../answers.ts'
+import { jsonAnswer } from '../../mock-server/answers.ts'
+import { apiError, storeError, type Answer } from '../answers.ts'
 import { requireDriveId, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 

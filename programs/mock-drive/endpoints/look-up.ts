@@ -1,4 +1,5 @@
-import { apiError, invalidParameter, jsonAnswer, type Answer, type JsonObject } from '../answers.ts'
+import { jsonAnswer } from '../../mock-server/answers.ts'
+import { apiError, invalidParameter, type Answer, type JsonObject } from '../answers.ts'
 import { requireDriveId, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 import { categoryOf, toRecord, type Entry } from '../entries.ts'

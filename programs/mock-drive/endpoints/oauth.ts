@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import { apiError, jsonAnswer, Refusal, type Answer } from '../answers.ts'
+import { jsonAnswer, Refusal } from '../../mock-server/answers.ts'
+import { apiError, type Answer } from '../answers.ts'
 import type { Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 

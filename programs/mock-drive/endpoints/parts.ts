@@ -1,13 +1,6 @@
 import { toRfc3339 } from '../../../src/kernel/time.ts'
-import {
-  apiError,
-  invalidParameter,
-  jsonAnswer,
-  Refusal,
-  storeError,
-  type Answer,
-  type JsonObject,
-} from '../answers.ts'
+import { jsonAnswer, Refusal } from '../../mock-server/answers.ts'
+import { apiError, invalidParameter, storeError, type Answer, type JsonObject } from '../answers.ts'
 import { requireDriveId, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 import { toRecord, type StoredPart } from '../entries.ts'
