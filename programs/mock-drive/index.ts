@@ -9,7 +9,7 @@ import {
   type MockServerDeps,
 } from '../mock-server/listener.ts'
 import { createRequestLog } from '../mock-server/request-log.ts'
-import { createScenarioQueue } from '../mock-server/scenario-script.ts'
+import { ScenarioQueue } from '../mock-server/scenario-script.ts'
 import { openMockDrive } from './drive.ts'
 import { readMockDriveConfig, type MockDriveConfig } from './env.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
@@ -49,7 +49,7 @@ export async function startMockDrive(
   const context: HandlerContext = {
     drive,
     baseUrl: baseUrl(config.bind, port),
-    scenarios: createScenarioQueue(config.scenarios),
+    scenarios: new ScenarioQueue(config.scenarios),
     abortSignal,
     isClosing,
     log: config.log ? createRequestLog(clock, write) : undefined,

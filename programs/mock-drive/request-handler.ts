@@ -6,7 +6,6 @@ import type { ListenerState } from '../mock-server/listener.ts'
 import { FORM_TYPE, JSON_TYPE, mediaType } from '../mock-server/media-type.ts'
 import type { RequestLog } from '../mock-server/request-log.ts'
 import type { ScenarioQueue, ScriptedScenario } from '../mock-server/scenario-script.ts'
-import { baseOfHost } from './addresses.ts'
 import { Refusal } from '../mock-server/answers.ts'
 import { apiError, unroutedAnswer, type Answer, type ByteStream } from './answers.ts'
 import type { MockDrive } from './drive.ts'
@@ -152,6 +151,13 @@ async function regularAnswer(
   } finally {
     if (endpoint.changes) drive.save()
   }
+}
+
+const LOOPBACK_HOST = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?$/
+
+/** The base that a client has used, so that its URLs pass the same proxy; undefined for another host. */
+function baseOfHost(host: string | undefined): string | undefined {
+  return host !== undefined && LOOPBACK_HOST.test(host) ? `http://${host}` : undefined
 }
 
 async function fieldsOf({ body }: Endpoint, request: IncomingMessage, content: AsyncIterable<Uint8Array>) {

@@ -8,11 +8,11 @@ import {
   type MockServerDeps,
 } from '../mock-server/listener.ts'
 import { createRequestLog } from '../mock-server/request-log.ts'
-import { createScenarioQueue } from '../mock-server/scenario-script.ts'
+import { ScenarioQueue } from '../mock-server/scenario-script.ts'
 import { withRealPort } from './addresses.ts'
 import { readMockConfig, type MockConfig } from './env.ts'
-import { createGrants } from './grants.ts'
-import { createSigningKeys } from './keys.ts'
+import { Grants } from './grants.ts'
+import { SigningKeys } from './keys.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
 import { createRouter } from './router.ts'
 
@@ -41,18 +41,18 @@ interface MockOidc extends Pick<Listener, 'port' | 'close'> {
 export async function startMockOidc(config: MockConfig, { clock, write }: MockServerDeps): Promise<MockOidc> {
   const { port, abortSignal, isClosing, serve, close } = await openListener(config)
   const issuer = withRealPort(config.issuer, port)
-  const grants = createGrants(clock)
+  const grants = new Grants(clock)
   const context: HandlerContext = {
     provider: {
       config,
       issuer,
       clock,
       grants,
-      keys: createSigningKeys(),
+      keys: new SigningKeys(),
       userJson: JSON.stringify(config.user),
     },
     route: createRouter(issuer),
-    scenarios: createScenarioQueue(config.scenarios),
+    scenarios: new ScenarioQueue(config.scenarios),
     abortSignal,
     isClosing,
     log: config.log ? createRequestLog(clock, write) : undefined,

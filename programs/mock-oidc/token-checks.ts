@@ -164,9 +164,9 @@ export const issuedTo: TokenCheck = {
 export const redirectUri: TokenCheck = {
   name: 'redirect_uri',
   run({ grant, parameter }) {
-    const given = parameter('redirect_uri')
-    if (given === grant?.authorization.redirectUri) return undefined
-    if (given !== undefined) return invalidGrant('it differs from the one at /authorize', 20071)
+    const requested = parameter('redirect_uri')
+    if (requested === grant?.authorization.redirectUri) return undefined
+    if (requested !== undefined) return invalidGrant('it differs from the one at /authorize', 20071)
     return grant?.authorization.hasRedirectUri ? missingParameter('redirect_uri') : undefined
   },
 }

@@ -21,6 +21,7 @@ import type { AlipaySecrets } from './secrets.ts'
 import { zip } from './zip.ts'
 
 const GATEWAY = '/gateway.do'
+const BUYER = 'pat***@example.com'
 const FILE = /^\/alipay\/bills\/([0-9a-f]{32})$/
 const LIFE_MS = 2 * HOUR
 
@@ -125,12 +126,12 @@ export class AlipayMock implements Provider {
 
   #precreate({ parameters, text, notifyUrl }: Call): object {
     const { book, clock, pageUrl } = this.#deps
-    const given = parseTrade(parameters, notifyUrl, clock.now())
-    const known = book.ofNumber('alipay', given.number)
+    const order = parseTrade(parameters, notifyUrl, clock.now())
+    const known = book.ofNumber('alipay', order.number)
     if (known?.paidAt !== undefined) refuse('ACQ.TRADE_HAS_SUCCESS', '交易已被支付')
     if (known?.status === 'closed') refuse('ACQ.TRADE_HAS_CLOSE', '交易已经关闭')
     if (known && known.parameters !== text) refuse('ACQ.CONTEXT_INCONSISTENT', '交易信息被篡改')
-    const payment = known ?? book.add({ ...given, parameters: text })
+    const payment = known ?? book.add({ ...order, parameters: text })
     return { out_trade_no: payment.number, qr_code: pageUrl(payment.token) }
   }
 
@@ -166,8 +167,8 @@ export class AlipayMock implements Provider {
     const entries = billEntries(book, 'alipay', date)
     if (entries.length === 0 || changes.bill === 'none') refuse('isp.bill_not_exist', '账单不存在')
     const token = randomBytes(16).toString('hex')
-    const shown = changes.bill === 'differs' ? entriesWithDifferences(entries) : entries
-    this.#files.set(token, billZip(shown, date, secrets.sellerId))
+    const listed = changes.bill === 'differs' ? entriesWithDifferences(entries) : entries
+    this.#files.set(token, billZip(listed, date, secrets.sellerId))
     return { bill_download_url: `${baseUrl}/alipay/bills/${token}` }
   }
 }
@@ -288,7 +289,7 @@ function tradeMembers(payment: MockPayment): object {
   return {
     trade_no: payment.id,
     out_trade_no: payment.number,
-    buyer_logon_id: 'pat***@example.com',
+    buyer_logon_id: BUYER,
     trade_status: tradeStatus(payment),
     total_amount: formatCents(payment.amountCents),
     ...(payment.paidAt !== undefined && { send_pay_date: beijingTime(payment.paidAt) }),
@@ -346,7 +347,7 @@ function notification(
     body: payment.marks['body'] ?? '',
     seller_id: secrets.sellerId,
     buyer_id: '2088000000000000',
-    buyer_logon_id: 'pat***@example.com',
+    buyer_logon_id: BUYER,
     gmt_create: beijingTime(payment.createdAt),
     // An empty value, which the signature covers.
     invoice_amount: '',
@@ -391,34 +392,16 @@ function billZip(entries: readonly BillEntry[], date: string, sellerId: string):
   ])
 }
 
+// Store, its name, operator, terminal
+const NO_STORE = ['', '', '', '']
+const NO_DISCOUNTS = ['0.00', '0.00', '0.00', '0.00', '0.00']
+
 function billRow({ payment, refund, amountCents, localTime }: BillEntry): string {
   const amount = formatCents(refund ? -amountCents : amountCents)
-  const texts = [
-    payment.id,
-    payment.number,
-    refund ? '退款' : '交易',
-    payment.subject,
-    localTime,
-    localTime,
-    '',
-    '',
-    '',
-    '',
-  ]
-  const zeros = ['0.00', '0.00', '0.00', '0.00', '0.00']
-  const cells = [
-    ...texts,
-    'pat***@example.com',
-    amount,
-    amount,
-    ...zeros,
-    '',
-    '0.00',
-    '0.00',
-    refund?.number ?? '',
-    '0.00',
-    '0.00',
-    '',
-  ]
+  const kind = refund ? '退款' : '交易'
+  const { id, number, subject } = payment
+  const cells = [id, number, kind, subject, localTime, localTime]
+    .concat(NO_STORE, BUYER, amount, amount, NO_DISCOUNTS, '', '0.00', '0.00')
+    .concat(refund?.number ?? '', '0.00', '0.00', '')
   return cells.map((cell) => `${cell}\t`).join(',')
 }

@@ -84,7 +84,7 @@ function pageOf({ book }: HandlerContext, { method, path, body }: ProviderReques
   const payment = book.ofToken(token)
   if (!payment) return notFoundPage()
   if (method === 'GET') {
-    // Who opens the page has scanned the code.
+    // A payer who opens the page has scanned the code.
     payment.isScanned = true
     return paymentPage(payment)
   }

@@ -1,6 +1,7 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { HOUR, MINUTE, SECOND } from '../../src/kernel/time.ts'
 import { jsonAnswer, Refusal, type TextAnswer } from '../mock-server/answers.ts'
+import { isSameSecret } from '../mock-server/equality.ts'
 import type { MockPayment, MockRefund, PaymentEvent } from './book.ts'
 import type {
   Answer,
@@ -309,9 +310,7 @@ function refuse(status: number, code: string | undefined, message: string, type?
 }
 
 function authenticate({ headers }: ProviderRequest, secretKey: string): void {
-  const given = Buffer.from(headers.authorization ?? '')
-  const expected = Buffer.from(`Bearer ${secretKey}`)
-  if (given.length !== expected.length || !timingSafeEqual(given, expected))
+  if (!isSameSecret(headers.authorization ?? '', `Bearer ${secretKey}`))
     refuse(401, undefined, 'Invalid API Key provided')
 }
 

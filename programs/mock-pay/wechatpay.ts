@@ -89,10 +89,10 @@ export class WechatPayMock implements Provider {
 
   #createOrder(request: ProviderRequest): Answer {
     const { book, clock, secrets, pageUrl } = this.#deps
-    const given = parseOrder(bodyOf(request), secrets, clock.now())
-    const known = book.ofNumber('wechatpay', given.number)
+    const order = parseOrder(bodyOf(request), secrets, clock.now())
+    const known = book.ofNumber('wechatpay', order.number)
     if (known) requireEqualAndOpen(known, request.body)
-    const payment = known ?? book.add({ ...given, parameters: request.body })
+    const payment = known ?? book.add({ ...order, parameters: request.body })
     return this.#withSignature(jsonAnswer({ code_url: pageUrl(payment.token) }))
   }
 
@@ -338,10 +338,10 @@ function parseOrder(body: Body, secrets: WechatPaySecrets, now: number) {
   }
 }
 
-function requireEqualAndOpen({ status, parameters }: MockPayment, given: string): void {
+function requireEqualAndOpen({ status, parameters }: MockPayment, repeated: string): void {
   if (status === 'paid') refuse(400, 'ORDERPAID', '订单已支付')
   if (status === 'closed') refuse(400, 'ORDER_CLOSED', '订单已关闭')
-  if (parameters !== given) refuse(400, 'INVALID_REQUEST', '商户订单号重复, the parameters are others')
+  if (parameters !== repeated) refuse(400, 'INVALID_REQUEST', '商户订单号重复, the parameters are others')
 }
 
 const MAXIMUM_REASON_BYTES = 80

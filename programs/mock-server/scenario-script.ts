@@ -72,14 +72,15 @@ function readOption(
 }
 
 /** The scenarios that have not run yet. */
-export interface ScenarioQueue<Endpoint extends string, Name extends string> {
-  /** Removes and returns the next scenario of the endpoint. */
-  take(endpoint: Endpoint): ScriptedScenario<Endpoint, Name> | undefined
-}
+export class ScenarioQueue<Endpoint extends string, Name extends string> {
+  readonly #byEndpoint: ReadonlyMap<Endpoint, ScriptedScenario<Endpoint, Name>[]>
 
-export function createScenarioQueue<Endpoint extends string, Name extends string>(
-  script: readonly ScriptedScenario<Endpoint, Name>[],
-): ScenarioQueue<Endpoint, Name> {
-  const queues = Map.groupBy(script, ({ endpoint }) => endpoint)
-  return { take: (endpoint) => queues.get(endpoint)?.shift() }
+  constructor(script: readonly ScriptedScenario<Endpoint, Name>[]) {
+    this.#byEndpoint = Map.groupBy(script, ({ endpoint }) => endpoint)
+  }
+
+  /** Removes and returns the next scenario of the endpoint. */
+  take(endpoint: Endpoint): ScriptedScenario<Endpoint, Name> | undefined {
+    return this.#byEndpoint.get(endpoint)?.shift()
+  }
 }

@@ -5,11 +5,9 @@ import { Connector } from './connector.ts'
 import { parseGatewayAddress, type GatewayAddress } from './addresses.ts'
 import type { ResponseFrame } from './frames.ts'
 import { noSession } from './pending-requests.ts'
-import { waitUntilHealthy } from './health-probe.ts'
-import { renewWhenNewer } from './token-renewal.ts'
 import { StateReport, type VpnEvent } from './state-report.ts'
 import { GatewaySession, type RequestOptions, type SessionLoss } from './session.ts'
-import { TokenSource, type ReadToken } from './token-source.ts'
+import { isNewer, tokenProblem, TokenSource, type ReadToken } from './token-source.ts'
 
 /** The pauses while no gateway answers. */
 const BACKOFF = { initialMs: SECOND, maximumMs: 30 * SECOND }
@@ -231,5 +229,67 @@ class FailoverClient implements VpnClient {
     // Set in this turn of the event loop, for requests that wait for the end of the move.
     this.#session = successor ?? session
     return successor
+  }
+}
+
+const PROBES = 6
+const PROBE_TIMEOUT_MS = 3 * SECOND
+
+/** Resolves when a gateway has been healthy for so long without a gap, or when the signal is aborted. Never rejects. */
+async function waitUntilHealthy(
+  healthUrl: string,
+  forMs: number,
+  clock: WaitingClock,
+  signal: AbortSignal,
+): Promise<void> {
+  let since: number | undefined
+  while (!signal.aborted) {
+    since = (await isHealthy(healthUrl, signal)) ? (since ?? clock.monotonic()) : undefined
+    if (since !== undefined && clock.monotonic() - since >= forMs) return
+    await clock.wait(forMs / PROBES, signal)
+  }
+}
+
+async function isHealthy(healthUrl: string, signal: AbortSignal): Promise<boolean> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
+  try {
+    const response = await fetch(healthUrl, { redirect: 'manual', signal: limit })
+    await response.body?.cancel()
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+const READ_EVERY_MS = 5 * SECOND
+
+interface RenewalParts {
+  readonly session: GatewaySession
+  readonly tokens: TokenSource
+  readonly clock: WaitingClock
+  /** Aborted when the session is over. */
+  readonly signal: AbortSignal
+  /** Called when there is a newer token that cannot be used. */
+  onProblem(reason: string): void
+}
+
+/**
+ * Reads the token until the gateway has accepted a newer one, or the session is over. A token that was refused is not
+ * sent again, and one that expires no later is never sent: a bad one would end the session (docs/specification.md,
+ * Gateway).
+ */
+async function renewWhenNewer(parts: RenewalParts): Promise<void> {
+  const { session, tokens, clock, signal } = parts
+  const onProblem = (reason: string) => signal.aborted || parts.onProblem(reason)
+  const sent = new Set<string>()
+  while (!signal.aborted) {
+    const token = await tokens.read().catch((error: unknown) => void onProblem(tokenProblem(error)))
+    if (token && isNewer(token, session.token) && !sent.has(token.reveal()) && !signal.aborted) {
+      sent.add(token.reveal())
+      const problem = await session.renew(token)
+      if (problem === undefined) return
+      onProblem(`another token was not accepted: ${problem}`)
+    }
+    await clock.wait(READ_EVERY_MS, signal)
   }
 }

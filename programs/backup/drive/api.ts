@@ -3,7 +3,14 @@ import { Secret } from '../../../src/kernel/secret.ts'
 import { isRecord, jsonValueOf } from '../../../src/kernel/text.ts'
 import { HOUR, SECOND } from '../../../src/kernel/time.ts'
 import { AUTHORISE_ANEW, BackupError, type ErrorCode } from '../errors.ts'
-import { ConnectionError, type HttpAnswer, type HttpBody, type HttpCall, type HttpClient } from './http.ts'
+import {
+  ConnectionError,
+  textBody,
+  type HttpAnswer,
+  type HttpBody,
+  type HttpCall,
+  type HttpClient,
+} from './http.ts'
 import type { JsonMembers } from './json-members.ts'
 import { CALL_TIMEOUT_MS, TemporaryFailure, withRetries, type RetryDeps } from './retry.ts'
 import type { DriveSecrets } from './secrets-file.ts'
@@ -125,7 +132,6 @@ export class DriveApi {
   }
 
   #post(url: string, { timeoutMs, token, body }: { timeoutMs: number; token?: Secret; body: JsonMembers }) {
-    const bytes = Buffer.from(JSON.stringify(body))
     return this.#options.http.send({
       method: 'POST',
       url,
@@ -134,7 +140,7 @@ export class DriveApi {
         'Content-Type': 'application/json',
         Accept: 'application/json',
       },
-      body: { size: bytes.length, chunks: () => one(bytes) },
+      body: textBody(JSON.stringify(body)),
       timeoutMs,
       idleMs: timeoutMs,
       signal: this.#options.signal,
@@ -251,8 +257,4 @@ function codeIn(members: JsonMembers | undefined): string | undefined {
 
 function bearer(token: Secret): Record<string, string> {
   return { Authorization: `Bearer ${token.reveal()}` }
-}
-
-async function* one(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes
 }

@@ -104,8 +104,8 @@ class RemoteDrive implements Drive {
   }
 
   async upload(target: UploadTarget, source: UploadSource, options: UploadOptions = {}): Promise<DriveFile> {
-    const standing = (await this.#namesakes(target)).find((file) => isSame(file, source))
-    return standing ?? this.#store(target, source, options)
+    const existing = (await this.#namesakes(target)).find((file) => isSame(file, source))
+    return existing ?? this.#store(target, source, options)
   }
 
   async *download(
@@ -176,9 +176,9 @@ class RemoteDrive implements Drive {
     } catch (error) {
       if (!isConflict(error)) throw error
       const folders = await this.#items(parentId, 'folder')
-      const standing = folders.find((each) => each['name'] === name)
-      if (!standing) throw error
-      return standing
+      const existing = folders.find((each) => each['name'] === name)
+      if (!existing) throw error
+      return existing
     }
   }
 

@@ -45,18 +45,13 @@ export type Recognition =
   | { readonly outcome: 'recognised' }
   | { readonly outcome: keyof typeof RECOGNITION_REMEDIES; readonly reason: string }
 
-/** What to do when the platform does not recognise the routine. */
+/** What to do when the platform does not recognise the routine, without a full stop. */
 export const RECOGNITION_REMEDIES = {
   refused:
     'set backup.platform_api to the address of the api itself, no gateway and no proxy, and give both the same auth.jwt_secret and the same time',
   failing: 'the platform at this address fails: "platform doctor" says why',
   unreachable: 'start the platform, or change backup.platform_api',
 } as const
-
-/** What to do, without a full stop. */
-export function recognitionRemedy({ outcome }: Exclude<Recognition, { outcome: 'recognised' }>): string {
-  return RECOGNITION_REMEDIES[outcome]
-}
 
 /** Never rejects. */
 export async function askRecognition(reader: PlatformReader, platformApi: string): Promise<Recognition> {

@@ -5,7 +5,7 @@ import { jsonMembersOf } from '../../../src/kernel/text.ts'
 import { formatDuration, SECOND, MINUTE } from '../../../src/kernel/time.ts'
 import type { Secret } from '../../../src/kernel/secret.ts'
 import { logIn } from './gateway-login.ts'
-import { askRecognition, recognitionRemedy, type PlatformReader } from './platform-reader.ts'
+import { askRecognition, RECOGNITION_REMEDIES, type PlatformReader } from './platform-reader.ts'
 
 /** The result of one check. */
 export interface SelfCheck {
@@ -132,7 +132,7 @@ async function checkHealth({ platform, platformApi }: SelfCheckDeps): Promise<st
 async function checkRecognition({ platform, platformApi }: SelfCheckDeps): Promise<string> {
   const answer = await askRecognition(platform, platformApi)
   if (answer.outcome === 'recognised') return 'the platform recognises this routine'
-  throw new Error(`${platformApi}: ${answer.reason}; ${recognitionRemedy(answer)}`)
+  throw new Error(`${platformApi}: ${answer.reason}; ${RECOGNITION_REMEDIES[answer.outcome]}`)
 }
 
 async function checkGateway(deps: SelfCheckDeps, signal: AbortSignal): Promise<string> {

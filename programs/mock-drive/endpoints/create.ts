@@ -1,14 +1,13 @@
 import { jsonAnswer, Refusal } from '../../mock-server/answers.ts'
 import { apiError, type Answer, type JsonObject } from '../answers.ts'
-import { checkName, requireDriveId, type Call } from '../call.ts'
+import { checkName, requireDriveId, requireSpace, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
-import type { Entry } from '../entries.ts'
+import { NAME_MODES, type Entry } from '../entries.ts'
 import type { Fields } from '../fields.ts'
 import type { Upload } from '../uploads.ts'
-import { partUrls, requireSpace } from './parts.ts'
+import { partUrls } from './parts.ts'
 import { hash } from 'node:crypto'
 
-const NAME_MODES = ['auto_rename', 'refuse', 'ignore'] as const
 const MAX_PARTS = 10_000
 
 type Target = Pick<Upload, 'driveId' | 'parentId' | 'name' | 'nameMode'>
@@ -30,7 +29,7 @@ export async function create(drive: MockDrive, call: Call): Promise<Answer> {
 }
 
 function createFolder({ files }: MockDrive, { nameMode, ...target }: Target): Answer {
-  const name = nameMode === 'auto_rename' ? files.freeName(target.parentId, target.name) : target.name
+  const name = files.nameFor(target, nameMode)
   return jsonAnswer(toCreated(files.create({ ...target, name, type: 'folder' }), { exist: false }))
 }
 
@@ -77,7 +76,7 @@ async function rapidUpload(
       'InvalidRapidProof',
       'The proof_code does not match the content and the access token.',
     )
-  const name = nameMode === 'auto_rename' ? files.freeName(target.parentId, target.name) : target.name
+  const name = files.nameFor(target, nameMode)
   const { preHash, parts } = known
   const entry = files.create({ ...target, name, type: 'file', size, sha1, preHash, parts })
   const uploadId = uploads.rememberRapid(entry.fileId)

@@ -90,9 +90,9 @@ async function writeArchive(context: RunContext): Promise<WrittenPackage> {
 /** Exports the journal. If there is none, returns why, as a skipped log if it was lost. */
 async function exportJournal({ deps }: RunContext): Promise<{ journal?: string; skipped?: SkippedLog[] }> {
   const target = join(deps.settings.staging, 'journal.export')
-  const none = await deps.host.exportJournal(target, deps.signal)
-  if (!none) return { journal: target }
-  const { reason, isLost } = none
+  const missing = await deps.host.exportJournal(target, deps.signal)
+  if (!missing) return { journal: target }
+  const { reason, isLost } = missing
   deps.logger.info({ reason }, 'the journal is not in the package')
   await rm(target, { force: true })
   return { skipped: isLost ? [{ path: 'journal.export', reason }] : [] }
