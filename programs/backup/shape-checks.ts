@@ -1,12 +1,18 @@
 import { isRecord, jsonValueOf } from '../../src/kernel/text.ts'
+import { parseRfc3339 } from '../../src/kernel/time.ts'
 
 /** Whether a value of a JSON text has the expected shape. */
 export type ShapeCheck = (value: unknown) => boolean
 
 export const isText: ShapeCheck = (value) => typeof value === 'string'
 export const isNumber: ShapeCheck = (value) => typeof value === 'number' && Number.isFinite(value)
+export const isCount: ShapeCheck = (value) => Number.isSafeInteger(value) && Number(value) >= 0
 export const isFlag: ShapeCheck = (value) => typeof value === 'boolean'
 export const isBackupIdText: ShapeCheck = (value) => typeof value === 'string' && /^\d{8}-\d{6}$/.test(value)
+
+export const isSha256: ShapeCheck = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+export const isTimeText: ShapeCheck = (value) =>
+  typeof value === 'string' && parseRfc3339(value) !== undefined
 
 export const oneOf =
   (names: readonly string[]): ShapeCheck =>

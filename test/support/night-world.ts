@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { NIGHT_ALERTS, weightOfNightLevel } from '../../programs/backup/alerts/events.ts'
+import { NIGHT_ALERTS, NIGHT_WEIGHTS } from '../../programs/backup/alerts/events.ts'
 import { readIndex } from '../../programs/backup/drive/index-entries.ts'
 import type { Drive } from '../../programs/backup/drive/port.ts'
 import { TokenFile } from '../../programs/backup/drive/token-file.ts'
@@ -236,7 +236,7 @@ export function recordedAlerts(alerts: { push(line: string): unknown }): NightRe
     async report(event, { error_code: code }, details = []) {
       const { alarmId, level } = NIGHT_ALERTS[event]
       const shown = level === 'ERROR' || level === 'HIGH' || level === 'CRITICAL' ? code : undefined
-      const line = `${alarmId} ${level} ${weightOfNightLevel(level)}`
+      const line = `${alarmId} ${level} ${NIGHT_WEIGHTS[level]}`
       const detail = ['reboot_blocked', 'backup_succeeded'].includes(event) ? details[0] : undefined
       alerts.push([line, shown, detail].filter(Boolean).join(' '))
     },

@@ -1,8 +1,10 @@
-import { parseRfc3339 } from '../../../src/kernel/time.ts'
 import type { TableContents } from '../../../src/ports/database-files.ts'
 import {
   isBackupIdText,
+  isCount,
+  isSha256,
   isText,
+  isTimeText,
   listOf,
   objectOf,
   optional,
@@ -47,13 +49,10 @@ export function encodeManifest(manifest: PackageManifest): string {
   return `${JSON.stringify(manifest, null, 2)}\n`
 }
 
-const isCount: ShapeCheck = (value) => Number.isSafeInteger(value) && Number(value) >= 0
-const isSha256: ShapeCheck = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
-
 const CHECKS: Readonly<Record<keyof PackageManifest, ShapeCheck>> = {
   format: (value) => value === 1,
   backup_id: isBackupIdText,
-  created_at: (value) => typeof value === 'string' && parseRfc3339(value) !== undefined,
+  created_at: isTimeText,
   source_path: isText,
   size: isCount,
   sha256: isSha256,

@@ -111,31 +111,24 @@ function readPartCount(fields: Fields): number {
   )
 }
 
-function toCreated(entry: Entry, members: JsonObject): JsonObject {
+type NewFile = Pick<Entry, 'driveId' | 'fileId' | 'parentId' | 'name' | 'type'>
+
+function toCreated({ driveId, fileId, parentId, name, type }: NewFile, members: JsonObject): JsonObject {
   return {
-    drive_id: entry.driveId,
-    file_id: entry.fileId,
-    parent_file_id: entry.parentId,
-    file_name: entry.name,
-    type: entry.type,
+    drive_id: driveId,
+    file_id: fileId,
+    parent_file_id: parentId,
+    file_name: name,
+    type,
     status: 'available',
     available: true,
     ...members,
   }
 }
 
-function toUploading({ driveId, fileId, parentId, name, uploadId }: Upload): JsonObject {
-  return {
-    drive_id: driveId,
-    file_id: fileId,
-    parent_file_id: parentId,
-    file_name: name,
-    type: 'file',
-    status: 'uploading',
-    available: false,
-    exist: false,
-    upload_id: uploadId,
-  }
+function toUploading(upload: Upload): JsonObject {
+  const state = { status: 'uploading', available: false, exist: false, upload_id: upload.uploadId }
+  return toCreated({ ...upload, type: 'file' }, state)
 }
 
 /** The bytes of a file that prove that a client has it: they depend on the access token of the request. */
