@@ -3,7 +3,7 @@ import { Refusal } from '../mock-server/answers.ts'
 import { apiError } from './answers.ts'
 import type { Blobs } from './blobs.ts'
 import { ROOT_ID, type Entry, type NameMode, type StoredPart } from './entries.ts'
-import { randomId } from './random-id.ts'
+import { randomId } from '../mock-server/random-text.ts'
 
 // A client that creates folders for ever must not exhaust the memory.
 const MAX_ENTRIES = 100_000

@@ -142,7 +142,7 @@ async function regularAnswer(
   const { headers } = request
   try {
     const accessToken = endpoint.needsToken ? requireAccessToken(drive, headers.authorization) : ''
-    const fields = await fieldsOf(endpoint, request, content)
+    const fields = await readFields(endpoint, request, content)
     const base = baseOfHost(headers.host) ?? baseUrl
     return await endpoint.answer(drive, { path, query, headers, accessToken, fields, content, baseUrl: base })
   } catch (error) {
@@ -158,11 +158,6 @@ const LOOPBACK_HOST = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?$/
 /** The base that a client has used, so that its URLs pass the same proxy; undefined for another host. */
 function baseOfHost(host: string | undefined): string | undefined {
   return host !== undefined && LOOPBACK_HOST.test(host) ? `http://${host}` : undefined
-}
-
-async function fieldsOf({ body }: Endpoint, request: IncomingMessage, content: AsyncIterable<Uint8Array>) {
-  if (body === 'none' || body === 'raw') return NO_FIELDS
-  return readFields(request, content, { form: body === 'form_or_json' })
 }
 
 const NO_FIELDS = new Fields({})
@@ -195,14 +190,15 @@ async function stream({ chunks }: ByteStream, response: ServerResponse): Promise
 // docs/specification.md, Mock drive: a list of 10,000 parts is a quarter of this.
 const BODY_LIMIT_BYTES = 1_024 ** 2
 
-/** The members of a JSON body; with `form` also of a form. Throws a {@link Refusal}. */
+/** The members of a JSON body, or of a form if the endpoint takes one. Throws a {@link Refusal}. */
 async function readFields(
+  { body }: Endpoint,
   request: IncomingMessage,
   content: AsyncIterable<Uint8Array>,
-  { form }: { readonly form: boolean },
 ): Promise<Fields> {
+  if (body === 'none' || body === 'raw') return NO_FIELDS
   const type = mediaType(request.headers['content-type'])
-  const isForm = form && type === FORM_TYPE
+  const isForm = body === 'form_or_json' && type === FORM_TYPE
   if (type !== JSON_TYPE && !isForm)
     throw new Refusal(apiError(415, 'UnsupportedMediaType', `The body must be ${JSON_TYPE}.`))
   const text = await readText(content)

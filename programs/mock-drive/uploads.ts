@@ -3,7 +3,7 @@ import { Refusal } from '../mock-server/answers.ts'
 import { apiError } from './answers.ts'
 import type { Blobs } from './blobs.ts'
 import type { NameMode, StoredPart } from './entries.ts'
-import { randomId } from './random-id.ts'
+import { randomId } from '../mock-server/random-text.ts'
 
 /** A file that is being uploaded. It is in no list until it is complete. */
 export interface Upload {

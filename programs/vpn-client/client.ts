@@ -27,6 +27,9 @@ const FAILBACK_AFTER_MS = 30 * SECOND
 /** Requests in flight get this long before the client changes to another gateway. */
 const FINISH_REQUESTS_MS = 5 * SECOND
 
+/** How often a newer token is looked for while the present one expires. */
+const READ_TOKEN_EVERY_MS = 5 * SECOND
+
 // docs/specification.md, Gateway: close codes
 const TOKEN_EXPIRED = 4401
 const OPERATOR = 4403
@@ -203,10 +206,28 @@ class FailoverClient implements VpnClient {
     return loss
   }
 
-  async #renew(session: GatewaySession, at: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Reads the token until the gateway has accepted a newer one, or the session is over. A token that was refused is not
+   * sent again, and one that expires no later is never sent: a bad one would end the session (docs/specification.md,
+   * Gateway).
+   */
+  async #renew(session: GatewaySession, at: string, over: AbortSignal): Promise<void> {
     const report = (reason: string) => this.#report.expiring(session, reason)
+    const reportProblem = (reason: string) => over.aborted || report(reason)
     report(`the token ends at ${at}`)
-    await renewWhenNewer({ session, tokens: this.#tokens, clock: this.#clock, signal, onProblem: report })
+    const sent = new Set<string>()
+    while (!over.aborted) {
+      const token = await this.#tokens
+        .read()
+        .catch((error: unknown) => void reportProblem(tokenProblem(error)))
+      if (token && isNewer(token, session.token) && !sent.has(token.reveal()) && !over.aborted) {
+        sent.add(token.reveal())
+        const problem = await session.renew(token)
+        if (problem === undefined) return
+        reportProblem(`another token was not accepted: ${problem}`)
+      }
+      await this.#clock.wait(READ_TOKEN_EVERY_MS, over)
+    }
   }
 
   /** Resolves when a session with the first gateway replaces this one. Never resolves if this one is with the first. */
@@ -258,38 +279,5 @@ async function isHealthy(healthUrl: string, signal: AbortSignal): Promise<boolea
     return response.ok
   } catch {
     return false
-  }
-}
-
-const READ_EVERY_MS = 5 * SECOND
-
-interface RenewalParts {
-  readonly session: GatewaySession
-  readonly tokens: TokenSource
-  readonly clock: WaitingClock
-  /** Aborted when the session is over. */
-  readonly signal: AbortSignal
-  /** Called when there is a newer token that cannot be used. */
-  onProblem(reason: string): void
-}
-
-/**
- * Reads the token until the gateway has accepted a newer one, or the session is over. A token that was refused is not
- * sent again, and one that expires no later is never sent: a bad one would end the session (docs/specification.md,
- * Gateway).
- */
-async function renewWhenNewer(parts: RenewalParts): Promise<void> {
-  const { session, tokens, clock, signal } = parts
-  const onProblem = (reason: string) => signal.aborted || parts.onProblem(reason)
-  const sent = new Set<string>()
-  while (!signal.aborted) {
-    const token = await tokens.read().catch((error: unknown) => void onProblem(tokenProblem(error)))
-    if (token && isNewer(token, session.token) && !sent.has(token.reveal()) && !signal.aborted) {
-      sent.add(token.reveal())
-      const problem = await session.renew(token)
-      if (problem === undefined) return
-      onProblem(`another token was not accepted: ${problem}`)
-    }
-    await clock.wait(READ_EVERY_MS, signal)
   }
 }

@@ -37,13 +37,16 @@ export class DriveRefusal extends BackupError {
 }
 
 export interface DriveApiOptions {
+  /** The base address, such as `https://openapi.alipan.com`. */
   readonly apiUrl: string
+  /** The path of all calls, such as `/adrive/v1.0`. */
   readonly apiPrefix: string
   readonly secrets: DriveSecrets
   readonly tokenFile: TokenFile
   readonly http: HttpClient
   readonly clock: WaitingClock
   readonly random?: () => number
+  /** Ends every call. */
   readonly signal?: AbortSignal | undefined
 }
 

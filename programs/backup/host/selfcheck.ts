@@ -86,11 +86,8 @@ async function tryOnce(
   }
 }
 
-export interface SelfCheckDeps {
-  readonly clock: WaitingClock
-  readonly platform: PlatformReader
-  /** Address of the platform's API. */
-  readonly platformApi: string
+/** The platform on this server, as far as the self-check uses it. */
+export interface SelfcheckPlatform {
   /** Where the metrics of the worker may be, besides the address of the API. */
   readonly workerUrls: readonly string[]
   /** Whether a worker belongs to this server. */
@@ -103,6 +100,13 @@ export interface SelfCheckDeps {
   readonly signToken: () => Promise<Secret>
   /** Resolves with what was checked; rejects with what is wrong with the database. */
   readonly checkDatabase: (signal: AbortSignal) => Promise<string>
+}
+
+export interface SelfCheckDeps extends SelfcheckPlatform {
+  readonly clock: WaitingClock
+  readonly platform: PlatformReader
+  /** Address of the platform's API. */
+  readonly platformApi: string
   /** Throws when the token file of the drive cannot be used. */
   readonly readDriveToken: () => unknown
 }

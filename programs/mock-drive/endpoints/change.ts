@@ -3,7 +3,7 @@ import { apiError, invalidParameter, type Answer } from '../answers.ts'
 import { checkName, requireDriveId, requireEntry, requireSpace, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 import { NAME_MODES, ROOT_ID, toRecord, type Entry } from '../entries.ts'
-import { randomId } from '../random-id.ts'
+import { randomId } from '../../mock-server/random-text.ts'
 
 /** `POST openFile/update`: a new name, or the star. */
 export function update(drive: MockDrive, call: Call): Answer {
