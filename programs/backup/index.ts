@@ -15,4 +15,4 @@ export {
   secretFilesOf,
   type SecretFile,
 } from './parts.ts'
-export { recognitionRemedy } from './host/platform-reader.ts'
+export { RECOGNITION_REMEDIES } from './host/platform-reader.ts'

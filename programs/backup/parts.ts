@@ -6,7 +6,6 @@ import { databaseLocation } from '../../src/config/address-types.ts'
 import { systemClock, type WaitingClock } from '../../src/kernel/clock.ts'
 import { errorMessage } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/logger.ts'
-import type { Secret } from '../../src/kernel/secret.ts'
 import type { DatabaseFiles } from '../../src/ports/database-files.ts'
 import { NightAlerts } from './alerts/night-alerts.ts'
 import { DirectoryOutboxFiles } from './alerts/outbox-files.ts'
@@ -16,12 +15,12 @@ import { openRemoteDrive } from './drive/remote-drive.ts'
 import { readDriveSecrets } from './drive/secrets-file.ts'
 import { TokenFile } from './drive/token-file.ts'
 import type { CleaningDeps } from './host/cleaning/step.ts'
-import { DryRunShell } from './host/dry-run-shell.ts'
 import { dryRunFileChanges, hostFileChanges } from './host/file-changes.ts'
-import { HostShell } from './host/host-shell.ts'
+import { DryRunShell, HostShell } from './host/host-shell.ts'
 import { readTokenFile } from './host/gateway-login.ts'
 import { createNightHost } from './host/night-host.ts'
 import { askRecognition, createPlatformReader, type Recognition } from './host/platform-reader.ts'
+import type { SelfcheckPlatform } from './host/selfcheck.ts'
 import type { Shell } from './host/shell.ts'
 import { callSigner } from './host/signed-call.ts'
 import { installSettingsOf, type InstalledProgram } from './install/index.ts'
@@ -32,16 +31,6 @@ import { readIdentities } from './package/identity-file.ts'
 import type { NightDeps, NightReporter, NightSettings, OpenedDrive } from './night/deps.ts'
 import type { BackupState } from './night/state.ts'
 import { FileStateStore, MemoryStateStore } from './night/state-file.ts'
-
-/** The platform on this server, as far as the self-check uses it. */
-export interface SelfcheckPlatform {
-  readonly gatewayUrl: string | undefined
-  readonly hasWorker: boolean
-  readonly workerUrls: readonly string[]
-  readonly isReadOnly: boolean
-  readonly signToken: () => Promise<Secret>
-  readonly checkDatabase: (signal: AbortSignal) => Promise<string>
-}
 
 /** What the routine gets from the process around it. */
 export interface BackupRuntime {

@@ -1,10 +1,8 @@
+import { jsonAnswer, type TextAnswer } from '../mock-server/answers.ts'
+
 /** An HTTP response before it is sent. */
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+export interface Answer extends Omit<TextAnswer, 'body'> {
   readonly body: string | ByteStream
-  /** The error code of the body, for the log. */
-  readonly error?: string | undefined
 }
 
 /** A body of known length that is read while it is sent. */
@@ -16,25 +14,25 @@ export interface ByteStream {
 /** A JSON object in a body. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' }
 const XML_HEADERS = { 'Content-Type': 'application/xml' }
 
-export function jsonAnswer(body: JsonObject, status = 200): Answer {
-  return { status, headers: JSON_HEADERS, body: JSON.stringify(body) }
-}
-
 /** An error of the API. `details` are further members of its body. */
-export function apiError(status: number, code: string, message: string, details: JsonObject = {}): Answer {
-  return { ...jsonAnswer({ code, message, ...details }, status), error: code }
+export function apiError(
+  status: number,
+  code: string,
+  message: string,
+  details: JsonObject = {},
+): TextAnswer {
+  return jsonAnswer({ code, message, ...details }, status, code)
 }
 
 /** A field that is missing or wrong: 400 `InvalidParameter.<Name>`. */
-export function invalidParameter(name: string, expected: string): Answer {
+export function invalidParameter(name: string, expected: string): TextAnswer {
   return apiError(400, `InvalidParameter.${name}`, `The input parameter ${name} is not valid: ${expected}.`)
 }
 
 /** An error of the object store, which holds the parts and serves downloads. */
-export function storeError(status: number, code: string, message: string): Answer {
+export function storeError(status: number, code: string, message: string): TextAnswer {
   const fields = { Code: code, Message: message, RequestId: 'MOCK', HostId: 'mock-drive' }
   const lines = Object.entries(fields).map(([name, text]) => `  <${name}>${text}</${name}>`)
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error>\n${lines.join('\n')}\n</Error>\n`
@@ -42,19 +40,13 @@ export function storeError(status: number, code: string, message: string): Answe
 }
 
 /** The response for a path or a method that no endpoint takes. */
-export function unroutedAnswer(status: 404 | 405, path: string, timestamp: string, allow?: string): Answer {
+export function unroutedAnswer(
+  status: 404 | 405,
+  path: string,
+  timestamp: string,
+  allow?: string,
+): TextAnswer {
   const error = status === 404 ? 'Not Found' : 'Method Not Allowed'
-  const answer = { ...jsonAnswer({ timestamp, status, error, path }, status), error }
+  const answer = jsonAnswer({ timestamp, status, error, path }, status, error)
   return allow === undefined ? answer : { ...answer, headers: { ...answer.headers, Allow: allow } }
-}
-
-/** Thrown by a check: the request is answered with it. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal'
-  readonly answer: Answer
-
-  constructor(answer: Answer) {
-    super(answer.error ?? String(answer.status))
-    this.answer = answer
-  }
 }

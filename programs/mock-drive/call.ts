@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { apiError, Refusal } from './answers.ts'
+import { Refusal, type TextAnswer } from '../mock-server/answers.ts'
+import { apiError, storeError } from './answers.ts'
 import type { MockDrive } from './drive.ts'
+import type { Entry } from './entries.ts'
 import type { Fields } from './fields.ts'
 
 /** The parts of a request that endpoints use. */
@@ -24,6 +26,28 @@ export function requireDriveId({ config }: MockDrive, fields: Fields): string {
   const driveId = fields.text('drive_id')
   if (config.driveId === undefined || driveId === config.driveId) return driveId
   throw new Refusal(apiError(403, 'UserNotAllowedAccessDrive', 'The drive_id is not a drive of this user.'))
+}
+
+/** The file or folder that the member `file_id` names; refuses other drives, and entries that do not exist. */
+export function requireEntry(drive: MockDrive, { fields }: Call): Entry {
+  requireDriveId(drive, fields)
+  return drive.files.require(fields.text('file_id'))
+}
+
+/** Refuses a request to a signed URL whose signature is wrong, or whose time is over. */
+export function requireSignedUrl({ urls }: MockDrive, { path, query }: Call): void {
+  const state = urls.check(path, query)
+  if (state === 'forged') throw new Refusal(unsignedRequest())
+  if (state === 'expired') throw new Refusal(storeError(403, 'AccessDenied', 'Request has expired.'))
+}
+
+export function unsignedRequest(): TextAnswer {
+  return storeError(403, 'SignatureDoesNotMatch', 'The URL is not signed for this request.')
+}
+
+export function requireSpace(drive: MockDrive, bytes: number): void {
+  if (bytes > drive.freeBytes())
+    throw new Refusal(apiError(403, 'QuotaExhausted.Drive', 'The drive has no space for this file.'))
 }
 
 const MAX_NAME_BYTES = 1_024

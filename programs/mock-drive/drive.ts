@@ -1,15 +1,16 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { DAY } from '../../src/kernel/time.ts'
 import { systemErrorCode } from '../files/system-error.ts'
+import { isSameSecret } from '../mock-server/equality.ts'
+import { randomText } from '../mock-server/random-text.ts'
 import { ValueError } from '../mock-server/value-error.ts'
 import { DirectoryBlobs, MemoryBlobs, type Blobs } from './blobs.ts'
 import type { Entry } from './entries.ts'
 import type { MockDriveConfig } from './env.ts'
 import { FileTree } from './file-tree.ts'
-import { randomText } from './random-text.ts'
 import { Uploads, type Upload } from './uploads.ts'
 
 /** What the endpoints share. */
@@ -75,7 +76,7 @@ class SignedUrls {
   check(path: string, query: URLSearchParams): UrlState {
     const expires = query.get('x-expires') ?? ''
     const signature = query.get('x-signature') ?? ''
-    if (!isSame(signature, this.#signature(path, expires))) return 'forged'
+    if (!isSameSecret(signature, this.#signature(path, expires))) return 'forged'
     return this.#expired.has(signature) || Number(expires) <= this.#clock.now() ? 'expired' : 'valid'
   }
 
@@ -87,11 +88,6 @@ class SignedUrls {
   #signature(path: string, expires: string): string {
     return createHmac('sha256', this.#key).update(`${expires}\n${path}`).digest('base64url')
   }
-}
-
-function isSame(text: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(text), Buffer.from(expected)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 /** Everything but the contents of files. */

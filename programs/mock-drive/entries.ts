@@ -4,6 +4,10 @@ import { toRfc3339 } from '../../src/kernel/time.ts'
 /** The id of the folder that holds everything. It has no entry. */
 export const ROOT_ID = 'root'
 
+/** What to do when there is an entry of the name already. */
+export const NAME_MODES = ['auto_rename', 'refuse', 'ignore'] as const
+export type NameMode = (typeof NAME_MODES)[number]
+
 /** A part of a file's content. */
 export interface StoredPart {
   readonly blob: string

@@ -1,4 +1,6 @@
-import { invalidParameter, Refusal, type JsonObject } from './answers.ts'
+import { isRecord } from '../../src/kernel/text.ts'
+import { Refusal } from '../mock-server/answers.ts'
+import { invalidParameter, type JsonObject } from './answers.ts'
 
 /** Reads the members of a JSON body. Each function throws a {@link Refusal} that names a member which is wrong. */
 export class Fields {
@@ -51,7 +53,7 @@ export class Fields {
     if (!Array.isArray(value) || value.length === 0 || value.length > maximum)
       throw refusalOf(name, `a list of 1 to ${maximum} objects`)
     return value.map((item: unknown) => {
-      if (!isObject(item)) throw refusalOf(name, 'a list of objects')
+      if (!isRecord(item)) throw refusalOf(name, 'a list of objects')
       return new Fields(item)
     })
   }
@@ -73,10 +75,6 @@ export class Fields {
 interface Range {
   readonly minimum: number
   readonly maximum: number
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** `part_number` is reported as `PartNumber`. */

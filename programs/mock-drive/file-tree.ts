@@ -1,8 +1,9 @@
 import type { Clock } from '../../src/kernel/clock.ts'
-import { apiError, Refusal } from './answers.ts'
+import { Refusal } from '../mock-server/answers.ts'
+import { apiError } from './answers.ts'
 import type { Blobs } from './blobs.ts'
-import { ROOT_ID, type Entry, type StoredPart } from './entries.ts'
-import { randomId } from './random-text.ts'
+import { ROOT_ID, type Entry, type NameMode, type StoredPart } from './entries.ts'
+import { randomId } from '../mock-server/random-text.ts'
 
 // A client that creates folders for ever must not exhaust the memory.
 const MAX_ENTRIES = 100_000
@@ -117,6 +118,11 @@ export class FileTree {
     for (let number = 1; taken.has(free); number++)
       free = `${name.slice(0, dot)}(${number})${name.slice(dot)}`
     return free
+  }
+
+  /** The name of a new entry. */
+  nameFor({ parentId, name }: Pick<Entry, 'parentId' | 'name'>, mode: NameMode): string {
+    return mode === 'auto_rename' ? this.freeName(parentId, name) : name
   }
 
   touch(entry: Entry): void {

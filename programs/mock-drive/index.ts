@@ -1,25 +1,24 @@
-import type { Writable } from 'node:stream'
-import { systemClock, type Clock } from '../../src/kernel/clock.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
 import { MINUTE } from '../../src/kernel/time.ts'
-import { openListener, runUntilSignal, type Listener } from '../mock-server/listener.ts'
+import {
+  baseUrl,
+  openListener,
+  runUntilSignal,
+  type Listener,
+  type MockProgramContext,
+  type MockServerDeps,
+} from '../mock-server/listener.ts'
 import { createRequestLog } from '../mock-server/request-log.ts'
-import { createScenarioQueue } from '../mock-server/scenario-script.ts'
-import { baseUrl } from './addresses.ts'
+import { ScenarioQueue } from '../mock-server/scenario-script.ts'
 import { openMockDrive } from './drive.ts'
-import { readMockDriveConfig, type MockDriveEnvironment, type MockDriveConfig } from './env.ts'
+import { readMockDriveConfig, type MockDriveConfig } from './env.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
-
-/** The parts of the process that the program uses. */
-export interface MockDriveContext {
-  readonly env: MockDriveEnvironment
-  readonly stderr: Writable
-}
 
 /**
  * `platform mock-drive`: serves until SIGTERM or SIGINT, then resolves. Rejects with a `ValueError` for an invalid
  * variable, and with the system's error when it cannot listen.
  */
-export async function runMockDrive({ env, stderr }: MockDriveContext): Promise<void> {
+export async function runMockDrive({ env, stderr }: MockProgramContext): Promise<void> {
   const config = readMockDriveConfig(env)
   const storage = config.directory === undefined ? 'memory' : 'directory'
   await runUntilSignal(
@@ -36,16 +35,10 @@ interface MockDriveServer extends Pick<Listener, 'port' | 'close'> {
   authorise(): string
 }
 
-interface MockDriveDeps {
-  readonly clock: Clock
-  /** Takes the lines of the request log. */
-  readonly write: (line: string) => void
-}
-
 /** Resolves when the server listens; rejects with the system's error when it cannot. */
 export async function startMockDrive(
   config: MockDriveConfig,
-  { clock, write }: MockDriveDeps,
+  { clock, write }: MockServerDeps,
 ): Promise<MockDriveServer> {
   const drive = openMockDrive(config, clock)
   // A part may take as long as its client needs, and a client may pause between two parts.
@@ -56,7 +49,7 @@ export async function startMockDrive(
   const context: HandlerContext = {
     drive,
     baseUrl: baseUrl(config.bind, port),
-    scenarios: createScenarioQueue(config.scenarios),
+    scenarios: new ScenarioQueue(config.scenarios),
     abortSignal,
     isClosing,
     log: config.log ? createRequestLog(clock, write) : undefined,

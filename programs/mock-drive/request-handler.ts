@@ -1,25 +1,25 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isRecord, jsonValueOf } from '../../src/kernel/text.ts'
 import { toRfc3339 } from '../../src/kernel/time.ts'
+import type { ListenerState } from '../mock-server/listener.ts'
+import { FORM_TYPE, JSON_TYPE, mediaType } from '../mock-server/media-type.ts'
 import type { RequestLog } from '../mock-server/request-log.ts'
 import type { ScenarioQueue, ScriptedScenario } from '../mock-server/scenario-script.ts'
-import { baseOfHost } from './addresses.ts'
-import { apiError, Refusal, unroutedAnswer, type Answer, type ByteStream } from './answers.ts'
+import { Refusal } from '../mock-server/answers.ts'
+import { apiError, unroutedAnswer, type Answer, type ByteStream } from './answers.ts'
 import type { MockDrive } from './drive.ts'
 import type { EndpointName } from './endpoint-names.ts'
 import { endpointAt, type Endpoint } from './endpoint.ts'
 import { requireAccessToken } from './endpoints/oauth.ts'
-import { Fields, isObject } from './fields.ts'
+import { Fields } from './fields.ts'
 import { SCENARIOS, type Outcome, type Scenario, type ScenarioName } from './scenarios.ts'
 
 /** What the handler needs for every request. */
-export interface HandlerContext {
+export interface HandlerContext extends ListenerState {
   readonly drive: MockDrive
   readonly baseUrl: string
   readonly scenarios: ScenarioQueue<EndpointName, ScenarioName>
-  /** Aborted when the server closes without waiting any longer. */
-  readonly abortSignal: AbortSignal
-  isClosing(): boolean
   readonly log: RequestLog | undefined
 }
 
@@ -142,7 +142,7 @@ async function regularAnswer(
   const { headers } = request
   try {
     const accessToken = endpoint.needsToken ? requireAccessToken(drive, headers.authorization) : ''
-    const fields = await fieldsOf(endpoint, request, content)
+    const fields = await readFields(endpoint, request, content)
     const base = baseOfHost(headers.host) ?? baseUrl
     return await endpoint.answer(drive, { path, query, headers, accessToken, fields, content, baseUrl: base })
   } catch (error) {
@@ -153,9 +153,11 @@ async function regularAnswer(
   }
 }
 
-async function fieldsOf({ body }: Endpoint, request: IncomingMessage, content: AsyncIterable<Uint8Array>) {
-  if (body === 'none' || body === 'raw') return NO_FIELDS
-  return readFields(request, content, { form: body === 'form_or_json' })
+const LOOPBACK_HOST = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?$/
+
+/** The base that a client has used, so that its URLs pass the same proxy; undefined for another host. */
+function baseOfHost(host: string | undefined): string | undefined {
+  return host !== undefined && LOOPBACK_HOST.test(host) ? `http://${host}` : undefined
 }
 
 const NO_FIELDS = new Fields({})
@@ -188,30 +190,23 @@ async function stream({ chunks }: ByteStream, response: ServerResponse): Promise
 // docs/specification.md, Mock drive: a list of 10,000 parts is a quarter of this.
 const BODY_LIMIT_BYTES = 1_024 ** 2
 
-const JSON_TYPE = 'application/json'
-const FORM_TYPE = 'application/x-www-form-urlencoded'
-
-/** The members of a JSON body; with `form` also of a form. Throws a {@link Refusal}. */
+/** The members of a JSON body, or of a form if the endpoint takes one. Throws a {@link Refusal}. */
 async function readFields(
+  { body }: Endpoint,
   request: IncomingMessage,
   content: AsyncIterable<Uint8Array>,
-  { form }: { readonly form: boolean },
 ): Promise<Fields> {
+  if (body === 'none' || body === 'raw') return NO_FIELDS
   const type = mediaType(request.headers['content-type'])
-  const isForm = form && type === FORM_TYPE
+  const isForm = body === 'form_or_json' && type === FORM_TYPE
   if (type !== JSON_TYPE && !isForm)
     throw new Refusal(apiError(415, 'UnsupportedMediaType', `The body must be ${JSON_TYPE}.`))
   const text = await readText(content)
-  const value: unknown = isForm ? Object.fromEntries(new URLSearchParams(text)) : parseJson(text)
-  if (isObject(value)) return new Fields(value)
+  const value: unknown = isForm ? Object.fromEntries(new URLSearchParams(text)) : jsonValueOf(text)
+  if (isRecord(value)) return new Fields(value)
   throw new Refusal(
     apiError(400, 'InvalidParameter.Body', 'The body must be a JSON object; {} is the empty one.'),
   )
-}
-
-/** Drops the parameters, such as `; charset=utf-8`. */
-function mediaType(header = ''): string {
-  return (header.split(';')[0] ?? '').trim().toLowerCase()
 }
 
 async function readText(content: AsyncIterable<Uint8Array>): Promise<string> {
@@ -224,12 +219,4 @@ async function readText(content: AsyncIterable<Uint8Array>): Promise<string> {
       throw new Refusal(apiError(413, 'RequestBodyTooLarge', `The limit is ${BODY_LIMIT_BYTES} bytes.`))
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { isRecord } from '../../src/kernel/text.ts'
 import { MINUTE, SECOND } from '../../src/kernel/time.ts'
 import type { ScenarioRules } from '../mock-server/scenario-script.ts'
+import { DELAY, type RegularAnswer } from '../mock-server/scenarios.ts'
 import { apiError, storeError, type Answer, type ByteStream, type JsonObject } from './answers.ts'
 import { ENDPOINT_NAMES, type EndpointName } from './endpoint-names.ts'
 
-/** What a scenario can do with its request. */
-export interface ScenarioContext {
+/** What a scenario can do with its request besides answering it regularly. */
+export interface ScenarioContext extends RegularAnswer<Answer> {
   readonly endpoint: EndpointName
-  /** The regular answer of the endpoint. */
-  answer(): Promise<Answer>
   /** Reads that many bytes of the body, or all of it. */
   discard(bytes?: number): Promise<void>
   /** Makes the access token of the request expire. */
@@ -16,8 +16,6 @@ export interface ScenarioContext {
   revokeTokens(): void
   /** Makes the signed URL of the request expire. */
   expireUrl(): void
-  /** Aborted when the server closes without waiting any longer. */
-  readonly signal: AbortSignal
 }
 
 /** `reset` resets the connection instead of answering. */
@@ -43,15 +41,7 @@ const RECORD_ENDPOINTS: readonly EndpointName[] = [
 
 /** All scenarios. How a client should react: docs/guide/mock-drive.md. */
 export const SCENARIOS = {
-  delay: {
-    endpoints: ENDPOINT_NAMES,
-    option: { name: 'delay_ms', default: 2 * SECOND, minimum: 1, maximum: 10 * MINUTE },
-    async run({ answer, signal }, delayMs) {
-      const regular = await answer()
-      await pause(delayMs, undefined, { signal })
-      return regular
-    },
-  },
+  delay: { endpoints: ENDPOINT_NAMES, ...DELAY },
   reset: { endpoints: ENDPOINT_NAMES, run: async () => 'reset' },
   lost_answer: {
     endpoints: ENDPOINT_NAMES,
@@ -176,8 +166,7 @@ function withText(answer: Answer, edit: (text: string) => string): Answer {
 /** Edits every object in the body of a success answer. */
 function withMembers(answer: Answer, edit: (members: JsonObject) => JsonObject): Answer {
   if (answer.status !== 200) return answer
-  const reviver = (_: string, value: unknown): unknown =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? edit(value as JsonObject) : value
+  const reviver = (_: string, value: unknown): unknown => (isRecord(value) ? edit(value) : value)
   return withText(answer, (text) => JSON.stringify(JSON.parse(text, reviver)))
 }
 

@@ -1,8 +1,9 @@
 import { createHash, randomUUID, type Hash } from 'node:crypto'
-import { apiError, Refusal } from './answers.ts'
+import { Refusal } from '../mock-server/answers.ts'
+import { apiError } from './answers.ts'
 import type { Blobs } from './blobs.ts'
-import type { StoredPart } from './entries.ts'
-import { randomId } from './random-text.ts'
+import type { NameMode, StoredPart } from './entries.ts'
+import { randomId } from '../mock-server/random-text.ts'
 
 /** A file that is being uploaded. It is in no list until it is complete. */
 export interface Upload {
@@ -11,8 +12,7 @@ export interface Upload {
   readonly driveId: string
   readonly parentId: string
   readonly name: string
-  /** What to do when there is an entry of that name. */
-  readonly nameMode: 'auto_rename' | 'refuse' | 'ignore'
+  readonly nameMode: NameMode
   /** The size that `create` named. */
   readonly size: number | undefined
   /** The SHA-1 that `create` named. */

@@ -1,103 +1,79 @@
-import { Secret } from '../../src/kernel/secret.ts'
-import { parseScenarios, type ScriptedScenario } from '../mock-server/scenario-script.ts'
+import { isRecord, jsonValueOf } from '../../src/kernel/text.ts'
+import { parseScenarios } from '../mock-server/scenario-script.ts'
 import {
   anyText,
   bindAddress,
-  parseJson,
   port,
-  readVariable,
+  readConfig,
+  secretText,
+  type ConfigOf,
+  type MockEnvironment,
   type Variable,
 } from '../mock-server/variables.ts'
 import { isIssuerUrl, isRedirectUri } from './addresses.ts'
-import type { EndpointName } from './endpoint-names.ts'
 import { BUILT_IN_IDENTITY, type UserIdentity } from './identity.ts'
-import { SCENARIOS, type ScenarioName } from './scenarios.ts'
+import { SCENARIOS } from './scenarios.ts'
 
 export const TOKEN_MODES = ['ok', 'idp_error', 'http500'] as const
 export type TokenMode = (typeof TOKEN_MODES)[number]
 
-/** The validated configuration. */
-export interface MockConfig {
-  /** May have port 0, which stands for the port that the system chooses. */
-  readonly issuer: string
-  readonly bind: string
-  readonly port: number
-  readonly clientId: string
-  readonly clientSecret: Secret
-  /** Where `/authorize` redirects to when the request has no `redirect_uri`. */
-  readonly redirectUri: string
-  readonly tokenMode: TokenMode
-  readonly requireForm: boolean
-  readonly user: UserIdentity
-  readonly scenarios: readonly ScriptedScenario<EndpointName, ScenarioName>[]
-  /** Whether each request is logged. */
-  readonly log: boolean
-}
-
 const textIf = (isValid: (text: string) => boolean) => (text: string) => (isValid(text) ? text : undefined)
-const flag = { default: '0', expected: '0 or 1', parse: (each: string): boolean => each === '1' }
+// Unlike the flags of the other mocks it takes any text; only 1 turns it on.
+const lenientFlag = { default: '0', expected: '0 or 1', parse: (text: string): boolean => text === '1' }
 
 /** Every variable, in the order of docs/guide/mock-oidc.md. */
 const VARIABLES = {
-  MOCK_ISSUER: {
+  /** May have port 0, which stands for the port that the system chooses. */
+  issuer: {
+    name: 'MOCK_ISSUER',
     default: 'http://203.0.113.10:8088',
     expected: 'an absolute http or https URL without query and fragment',
     parse: textIf(isIssuerUrl),
   },
-  MOCK_BIND: bindAddress,
-  MOCK_PORT: { default: '8088', ...port },
-  MOCK_CLIENT_ID: { default: 'cli_mock_docvalue_0001', ...anyText },
-  MOCK_CLIENT_SECRET: { default: 'mock_secret_docvalue_0001', ...anyText },
-  MOCK_REDIRECT_URI: {
+  bind: { name: 'MOCK_BIND', ...bindAddress },
+  port: { name: 'MOCK_PORT', default: '8088', ...port },
+  clientId: { name: 'MOCK_CLIENT_ID', default: 'cli_mock_docvalue_0001', ...anyText },
+  clientSecret: { name: 'MOCK_CLIENT_SECRET', default: 'mock_secret_docvalue_0001', ...secretText },
+  /** Where `/authorize` redirects to when the request has no `redirect_uri`. */
+  redirectUri: {
+    name: 'MOCK_REDIRECT_URI',
     default: 'http://127.0.0.1:9989/auth/oauth/callback',
     expected: 'an absolute http or https URL without a fragment',
     parse: textIf(isRedirectUri),
   },
-  MOCK_TOKEN_MODE: {
+  tokenMode: {
+    name: 'MOCK_TOKEN_MODE',
     default: 'ok',
     expected: `one of ${TOKEN_MODES.join(', ')}`,
-    parse: (each: string) => TOKEN_MODES.find((mode) => mode === each),
+    parse: (text: string) => TOKEN_MODES.find((mode) => mode === text),
   },
-  MOCK_REQUIRE_FORM: flag,
-  MOCK_USER_JSON: { default: '{}', expected: 'a JSON object', parse: parseUser },
-  MOCK_SCENARIOS: {
+  requireForm: { name: 'MOCK_REQUIRE_FORM', ...lenientFlag },
+  user: { name: 'MOCK_USER_JSON', default: '{}', expected: 'a JSON object', parse: parseUser },
+  scenarios: {
+    name: 'MOCK_SCENARIOS',
     default: '[]',
     expected: 'a JSON array of scenarios',
     parse: (text: string) => parseScenarios(text, SCENARIOS),
   },
-  MOCK_LOG: flag,
-} as const satisfies Record<string, Variable<unknown>>
+  /** Whether each request is logged. */
+  log: { name: 'MOCK_LOG', ...lenientFlag },
+} as const satisfies Record<string, Variable>
 
 /** The names of all variables. */
-export const VARIABLE_NAMES = Object.keys(VARIABLES)
+export const VARIABLE_NAMES = Object.values(VARIABLES).map(({ name }) => name)
 
-export type MockEnvironment = Readonly<Record<string, string | undefined>>
+export type MockConfig = ConfigOf<typeof VARIABLES>
 
 /** Throws a `ValueError` for the first invalid variable. */
 export function readMockConfig(env: MockEnvironment): MockConfig {
-  const read = <T>(name: keyof typeof VARIABLES, variable: Variable<T>) => readVariable(env, name, variable)
-  return {
-    issuer: read('MOCK_ISSUER', VARIABLES.MOCK_ISSUER),
-    bind: read('MOCK_BIND', VARIABLES.MOCK_BIND),
-    port: read('MOCK_PORT', VARIABLES.MOCK_PORT),
-    clientId: read('MOCK_CLIENT_ID', VARIABLES.MOCK_CLIENT_ID),
-    clientSecret: new Secret(read('MOCK_CLIENT_SECRET', VARIABLES.MOCK_CLIENT_SECRET)),
-    redirectUri: read('MOCK_REDIRECT_URI', VARIABLES.MOCK_REDIRECT_URI),
-    tokenMode: read('MOCK_TOKEN_MODE', VARIABLES.MOCK_TOKEN_MODE),
-    requireForm: read('MOCK_REQUIRE_FORM', VARIABLES.MOCK_REQUIRE_FORM),
-    user: read('MOCK_USER_JSON', VARIABLES.MOCK_USER_JSON),
-    scenarios: read('MOCK_SCENARIOS', VARIABLES.MOCK_SCENARIOS),
-    log: read('MOCK_LOG', VARIABLES.MOCK_LOG),
-  }
+  return readConfig(env, VARIABLES)
 }
 
 const EMPTY: readonly unknown[] = ['{}', '[]', '""', 'null', 'false', '0']
 
 /** docs/specification.md, Mock provider: an empty value falls back to the built-in identity. */
 function parseUser(value: string): UserIdentity | undefined {
-  const user = parseJson(value)
+  const user = jsonValueOf(value)
   if (EMPTY.includes(JSON.stringify(user))) return BUILT_IN_IDENTITY
-  return typeof user === 'object' && user !== null && !Array.isArray(user)
-    ? (user as UserIdentity)
-    : undefined
+  return isRecord(user) ? user : undefined
 }

@@ -34,53 +34,61 @@ export interface Grant {
 export type GrantState = 'good' | 'used' | 'expired'
 
 /** The codes and tokens that were issued, in memory only. */
-export interface Grants {
-  issueCode(authorization: Authorization): string
-  issueTokens(authorization: Authorization): { accessToken: string; refreshToken: string }
-  findCode(code: string): Grant | undefined
-  findRefreshToken(token: string): Grant | undefined
-  stateOf(grant: Grant): GrantState
+export class Grants {
+  readonly #clock: Clock
+  readonly #codes = new TokenStore<Grant>(MAX_REMEMBERED, 'code-')
+  readonly #refreshTokens = new TokenStore<Grant>(MAX_REMEMBERED, 'ur-')
+  readonly #accessTokens = new TokenStore<number>(MAX_REMEMBERED, 'u-')
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  issueCode(authorization: Authorization): string {
+    return this.#codes.issue(this.#newGrant(authorization, CODE_LIFETIME_MS))
+  }
+
+  issueTokens(authorization: Authorization) {
+    return {
+      accessToken: this.#accessTokens.issue(this.#clock.monotonic() + ACCESS_TOKEN_LIFETIME_MS),
+      refreshToken: this.#refreshTokens.issue(this.#newGrant(authorization, REFRESH_TOKEN_LIFETIME_MS)),
+    }
+  }
+
+  findCode(code: string): Grant | undefined {
+    return this.#codes.find(code)
+  }
+
+  findRefreshToken(token: string): Grant | undefined {
+    return this.#refreshTokens.find(token)
+  }
+
+  stateOf({ used, expiresAt }: Grant): GrantState {
+    if (used) return 'used'
+    return this.#isPast(expiresAt) ? 'expired' : 'good'
+  }
+
   /** Makes the grant expire now. */
-  expire(grant: Grant): void
-  accessTokenState(token: string): 'good' | 'expired' | 'unknown'
+  expire(grant: Grant): void {
+    grant.expiresAt = this.#clock.monotonic()
+  }
+
+  accessTokenState(token: string): 'good' | 'expired' | 'unknown' {
+    const expiresAt = this.#accessTokens.find(token)
+    if (expiresAt === undefined) return 'unknown'
+    return this.#isPast(expiresAt) ? 'expired' : 'good'
+  }
+
   /** Number of codes and tokens in memory. */
-  readonly size: number
-}
+  get size(): number {
+    return this.#codes.size + this.#refreshTokens.size + this.#accessTokens.size
+  }
 
-export function createGrants(clock: Clock): Grants {
-  const codes = new TokenStore<Grant>(MAX_REMEMBERED, 'code-')
-  const refreshTokens = new TokenStore<Grant>(MAX_REMEMBERED, 'ur-')
-  const accessTokens = new TokenStore<number>(MAX_REMEMBERED, 'u-')
-  const expiryAfter = (lifetimeMs: number) => clock.monotonic() + lifetimeMs
-  const isPast = (expiresAt: number) => clock.monotonic() >= expiresAt
+  #newGrant(authorization: Authorization, lifetimeMs: number): Grant {
+    return { authorization, used: false, expiresAt: this.#clock.monotonic() + lifetimeMs }
+  }
 
-  return {
-    issueCode: (authorization) =>
-      codes.issue({ authorization, used: false, expiresAt: expiryAfter(CODE_LIFETIME_MS) }),
-    issueTokens: (authorization) => ({
-      accessToken: accessTokens.issue(expiryAfter(ACCESS_TOKEN_LIFETIME_MS)),
-      refreshToken: refreshTokens.issue({
-        authorization,
-        used: false,
-        expiresAt: expiryAfter(REFRESH_TOKEN_LIFETIME_MS),
-      }),
-    }),
-    findCode: (code) => codes.find(code),
-    findRefreshToken: (token) => refreshTokens.find(token),
-    stateOf(grant) {
-      if (grant.used) return 'used'
-      return isPast(grant.expiresAt) ? 'expired' : 'good'
-    },
-    expire(grant) {
-      grant.expiresAt = clock.monotonic()
-    },
-    accessTokenState(token) {
-      const expiresAt = accessTokens.find(token)
-      if (expiresAt === undefined) return 'unknown'
-      return isPast(expiresAt) ? 'expired' : 'good'
-    },
-    get size() {
-      return codes.size + refreshTokens.size + accessTokens.size
-    },
+  #isPast(expiresAt: number): boolean {
+    return this.#clock.monotonic() >= expiresAt
   }
 }

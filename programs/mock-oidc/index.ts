@@ -1,27 +1,26 @@
-import type { Writable } from 'node:stream'
-import { systemClock, type Clock } from '../../src/kernel/clock.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
 import { endOfTurn } from '../../src/kernel/waiting.ts'
-import { openListener, runUntilSignal, type Listener } from '../mock-server/listener.ts'
+import {
+  openListener,
+  runUntilSignal,
+  type Listener,
+  type MockProgramContext,
+  type MockServerDeps,
+} from '../mock-server/listener.ts'
 import { createRequestLog } from '../mock-server/request-log.ts'
-import { createScenarioQueue } from '../mock-server/scenario-script.ts'
+import { ScenarioQueue } from '../mock-server/scenario-script.ts'
 import { withRealPort } from './addresses.ts'
-import { readMockConfig, type MockEnvironment, type MockConfig } from './env.ts'
-import { createGrants } from './grants.ts'
-import { createSigningKeys } from './keys.ts'
+import { readMockConfig, type MockConfig } from './env.ts'
+import { Grants } from './grants.ts'
+import { SigningKeys } from './keys.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
 import { createRouter } from './router.ts'
-
-/** The parts of the process that the program uses. */
-export interface MockOidcContext {
-  readonly env: MockEnvironment
-  readonly stderr: Writable
-}
 
 /**
  * `platform mock-oidc`: serves until SIGTERM or SIGINT, then resolves. Rejects with a `ValueError` for an invalid
  * variable, and with the system's error when it cannot listen.
  */
-export async function runMockOidc({ env, stderr }: MockOidcContext): Promise<void> {
+export async function runMockOidc({ env, stderr }: MockProgramContext): Promise<void> {
   const config = readMockConfig(env)
   const { bind, tokenMode, requireForm } = config
   await runUntilSignal(
@@ -38,28 +37,22 @@ interface MockOidc extends Pick<Listener, 'port' | 'close'> {
   readonly remembered: number
 }
 
-interface MockOidcDeps {
-  readonly clock: Clock
-  /** Takes the lines of the request log. */
-  readonly write: (line: string) => void
-}
-
 /** Resolves when the server listens; rejects with the system's error when it cannot. */
-export async function startMockOidc(config: MockConfig, { clock, write }: MockOidcDeps): Promise<MockOidc> {
+export async function startMockOidc(config: MockConfig, { clock, write }: MockServerDeps): Promise<MockOidc> {
   const { port, abortSignal, isClosing, serve, close } = await openListener(config)
   const issuer = withRealPort(config.issuer, port)
-  const grants = createGrants(clock)
+  const grants = new Grants(clock)
   const context: HandlerContext = {
     provider: {
       config,
       issuer,
       clock,
       grants,
-      keys: createSigningKeys(),
+      keys: new SigningKeys(),
       userJson: JSON.stringify(config.user),
     },
     route: createRouter(issuer),
-    scenarios: createScenarioQueue(config.scenarios),
+    scenarios: new ScenarioQueue(config.scenarios),
     abortSignal,
     isClosing,
     log: config.log ? createRequestLog(clock, write) : undefined,

@@ -1,16 +1,6 @@
 import { generateKeyPair, hash, sign, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
-import { randomText } from './random-text.ts'
-
-/** The keys of the id_tokens: the current one and the previous one. */
-export interface SigningKeys {
-  /** The JWK set as text (RFC 7517). */
-  jwks(): Promise<string>
-  /** A JWT of these claims (RS256), signed off the event loop. */
-  sign(claims: Readonly<Record<string, unknown>>): Promise<string>
-  /** Replaces the current key; the set keeps only that one as the previous key. */
-  rotate(): Promise<void>
-}
+import { randomText } from '../mock-server/random-text.ts'
 
 interface SigningKey {
   readonly privateKey: KeyObject
@@ -21,27 +11,31 @@ interface SigningKey {
 const generateKeyPairAsync = promisify(generateKeyPair)
 const signAsync = promisify(sign)
 
-/** Starts to generate the first key; its first uses wait for it. */
-export function createSigningKeys(): SigningKeys {
-  let current = generateSigningKey()
-  let previous: SigningKey | undefined
-  return {
-    async jwks() {
-      const key = await current
-      return JSON.stringify({ keys: [key, previous].flatMap((each) => (each ? [each.jwk] : [])) })
-    },
-    async sign(claims) {
-      const { header, privateKey } = await current
-      const content = `${header}.${encodePart(claims)}`
-      const signature = await signAsync('sha256', Buffer.from(content), privateKey)
-      return `${content}.${signature.toString('base64url')}`
-    },
-    async rotate() {
-      const retired = await current
-      const next = await generateSigningKey()
-      previous = retired
-      current = Promise.resolve(next)
-    },
+/** The keys of the id_tokens: the current one, which is generated from the beginning on, and the previous one. */
+export class SigningKeys {
+  #current = generateSigningKey()
+  #previous: SigningKey | undefined
+
+  /** The JWK set as text (RFC 7517). */
+  async jwks(): Promise<string> {
+    const key = await this.#current
+    return JSON.stringify({ keys: [key, this.#previous].flatMap((each) => (each ? [each.jwk] : [])) })
+  }
+
+  /** A JWT of these claims (RS256), signed off the event loop. */
+  async sign(claims: Readonly<Record<string, unknown>>): Promise<string> {
+    const { header, privateKey } = await this.#current
+    const content = `${header}.${encodePart(claims)}`
+    const signature = await signAsync('sha256', Buffer.from(content), privateKey)
+    return `${content}.${signature.toString('base64url')}`
+  }
+
+  /** Replaces the current key; the set keeps only that one as the previous key. */
+  async rotate(): Promise<void> {
+    const retired = await this.#current
+    const next = await generateSigningKey()
+    this.#previous = retired
+    this.#current = Promise.resolve(next)
   }
 }
 

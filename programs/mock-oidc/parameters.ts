@@ -1,3 +1,5 @@
+import { isRecord, jsonValueOf } from '../../src/kernel/text.ts'
+
 /** The known parameters of a request; others are ignored (RFC 6749, sections 3.1 and 3.2). */
 export interface Parameters {
   /** By name. An empty value counts as omitted (RFC 6749, section 3.1). */
@@ -60,8 +62,8 @@ const ASCII = /^[ -~]*$/
 
 /** Parses a JSON object whose known members are strings. */
 export function parseJsonObject(text: string, known: ReadonlySet<string>): Parameters {
-  const object = parseObject(text)
-  if (!object) return unreadableParameters('the body is not a JSON object')
+  const object = jsonValueOf(text)
+  if (!isRecord(object)) return unreadableParameters('the body is not a JSON object')
   const values = new Map<string, string>()
   for (const name of known) {
     if (!Object.hasOwn(object, name)) continue
@@ -70,14 +72,4 @@ export function parseJsonObject(text: string, known: ReadonlySet<string>): Param
     if (value !== '') values.set(name, value)
   }
   return { values, repeated: NONE }
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { fakeClock } from '../../test/support/clock.ts'
 import { redirectTo, type Answer } from './answers.ts'
 import { readMockConfig } from './env.ts'
-import { createGrants } from './grants.ts'
-import { createSigningKeys } from './keys.ts'
+import { Grants } from './grants.ts'
+import { SigningKeys } from './keys.ts'
 import type { RequestRecord } from '../mock-server/request-log.ts'
-import { createScenarioQueue } from '../mock-server/scenario-script.ts'
+import { ScenarioQueue } from '../mock-server/scenario-script.ts'
 import { handleRequest, type HandlerContext } from './request-handler.ts'
 
 const UNSENDABLE = redirectTo('http://\n')
@@ -44,14 +44,14 @@ async function serveEndpoint(answer: () => Answer | Promise<Answer>, log: Handle
     config,
     clock,
     issuer: config.issuer,
-    grants: createGrants(clock),
-    keys: createSigningKeys(),
+    grants: new Grants(clock),
+    keys: new SigningKeys(),
     userJson: '{}',
   }
   const context: HandlerContext = {
     provider,
     route: () => ({ endpoint: { name: 'authorize', methods: ['GET'], answer } }),
-    scenarios: createScenarioQueue([]),
+    scenarios: new ScenarioQueue([]),
     abortSignal: new AbortController().signal,
     isClosing: () => true,
     log,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ListenerState } from '../mock-server/listener.ts'
 import type { RequestLog } from '../mock-server/request-log.ts'
 import type { ScenarioQueue, ScriptedScenario } from '../mock-server/scenario-script.ts'
 import { errorAnswer, type Answer } from './answers.ts'
@@ -44,13 +45,10 @@ function concatChunks(chunks: readonly Buffer[]): Buffer {
 }
 
 /** What the handler needs for every request. */
-export interface HandlerContext {
+export interface HandlerContext extends ListenerState {
   readonly provider: Provider
   readonly route: Router
   readonly scenarios: ScenarioQueue<EndpointName, ScenarioName>
-  /** Aborted when the server closes without waiting any longer. */
-  readonly abortSignal: AbortSignal
-  isClosing(): boolean
   readonly log: RequestLog | undefined
 }
 

@@ -1,18 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { MINUTE, SECOND } from '../../src/kernel/time.ts'
 import type { ScenarioRules } from '../mock-server/scenario-script.ts'
+import { DELAY, type RegularAnswer } from '../mock-server/scenarios.ts'
 import type { Answer } from './answers.ts'
 import { ENDPOINT_NAMES, type EndpointName } from './endpoint-names.ts'
 
-/** What a scenario can do with its request. */
-export interface ScenarioContext {
-  /** The regular answer of the endpoint. */
-  answer(): Promise<Answer>
+/** What a scenario can do with its request besides answering it regularly. */
+export interface ScenarioContext extends RegularAnswer<Answer> {
   /** Makes the code in the request expire. */
   expireCode(): void
   rotateKey(): Promise<void>
-  /** Aborted when the server closes without waiting any longer. */
-  readonly signal: AbortSignal
 }
 
 /** `reset` resets the connection instead of answering. */
@@ -27,15 +22,7 @@ const HTML = 'text/html; charset=utf-8'
 
 /** All scenarios. How a client should react: docs/guide/mock-oidc.md. */
 export const SCENARIOS = {
-  delay: {
-    endpoints: ENDPOINT_NAMES,
-    option: { name: 'delay_ms', default: 2 * SECOND, minimum: 1, maximum: 10 * MINUTE },
-    async run({ answer, signal }, delayMs) {
-      const regular = await answer()
-      await pause(delayMs, undefined, { signal })
-      return regular
-    },
-  },
+  delay: { endpoints: ENDPOINT_NAMES, ...DELAY },
   reset: { endpoints: ENDPOINT_NAMES, run: async () => 'reset' },
   truncated_json: {
     endpoints: JSON_ENDPOINTS,

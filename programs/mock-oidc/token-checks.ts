@@ -1,5 +1,6 @@
 import type { Refusal } from './answers.ts'
-import { type TokenExchange, FORM_TYPE, GRANT_TYPES, isGrantType, JSON_TYPE } from './token-exchange.ts'
+import { FORM_TYPE, JSON_TYPE } from '../mock-server/media-type.ts'
+import { type TokenExchange, GRANT_TYPES, isGrantType } from './token-exchange.ts'
 import type { TokenMode } from './env.ts'
 import type { CredentialsProblem } from './client-credentials.ts'
 import type { GrantState, Authorization } from './grants.ts'
@@ -163,9 +164,9 @@ export const issuedTo: TokenCheck = {
 export const redirectUri: TokenCheck = {
   name: 'redirect_uri',
   run({ grant, parameter }) {
-    const given = parameter('redirect_uri')
-    if (given === grant?.authorization.redirectUri) return undefined
-    if (given !== undefined) return invalidGrant('it differs from the one at /authorize', 20071)
+    const requested = parameter('redirect_uri')
+    if (requested === grant?.authorization.redirectUri) return undefined
+    if (requested !== undefined) return invalidGrant('it differs from the one at /authorize', 20071)
     return grant?.authorization.hasRedirectUri ? missingParameter('redirect_uri') : undefined
   },
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isUtf8 } from 'node:buffer'
+import { JSON_TYPE, mediaType } from '../mock-server/media-type.ts'
 import { readClientCredentials, type ClientCredentials } from './client-credentials.ts'
 import type { MockConfig } from './env.ts'
 import type { Grant, Grants } from './grants.ts'
@@ -39,9 +40,6 @@ type TokenParameter = (typeof TOKEN_PARAMETERS)[number]
 
 const KNOWN: ReadonlySet<string> = new Set(TOKEN_PARAMETERS)
 
-export const FORM_TYPE = 'application/x-www-form-urlencoded'
-export const JSON_TYPE = 'application/json'
-
 export function readTokenExchange(
   { headers, body }: { headers: IncomingHttpHeaders; body: Buffer },
   { config, grants }: { config: MockConfig; grants: Grants },
@@ -62,12 +60,6 @@ export function readTokenExchange(
     grant: findGrant(values, grants),
     parameter: (name) => values.get(name),
   }
-}
-
-/** Drops the parameters, such as `; charset=utf-8`. */
-function mediaType(contentType = ''): string {
-  const semicolon = contentType.indexOf(';')
-  return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase()
 }
 
 function readParameters(contentType: string, body: Buffer): Parameters {

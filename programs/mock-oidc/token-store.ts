@@ -1,4 +1,4 @@
-import { randomText } from './random-text.ts'
+import { randomText } from '../mock-server/random-text.ts'
 
 interface Entry<T> {
   readonly token: string

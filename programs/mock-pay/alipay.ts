@@ -1,32 +1,27 @@
 import { randomBytes, sign, verify } from 'node:crypto'
-import type { Clock } from '../../src/kernel/clock.ts'
+import { formatCents, isRecord, jsonValueOf } from '../../src/kernel/text.ts'
 import { HOUR } from '../../src/kernel/time.ts'
-import { JSON_HEADERS, Refusal, type Answer } from './answers.ts'
-import { billEntries, entriesWithDifferences, type BillEntry } from './bill-entries.ts'
+import { JSON_HEADERS, Refusal, type TextAnswer } from '../mock-server/answers.ts'
+import { beijingTime, billEntries, entriesWithDifferences, type BillEntry } from './bill-entries.ts'
 import type { Book, MockPayment, PaymentEvent } from './book.ts'
-import { callbackNameOf, decimalText, objectOf, randomDigits } from './fields.ts'
+import { callbackNameOf, randomDigits } from './fields.ts'
 import { encodeGbk } from './gbk.ts'
 import type {
+  Answer,
   CallbackOptions,
   CallbackRequest,
   Changes,
   Endpoint,
   Fault,
   Provider,
+  ProviderDeps,
   ProviderRequest,
 } from './provider.ts'
 import type { AlipaySecrets } from './secrets.ts'
 import { zip } from './zip.ts'
 
-export interface AlipayDeps {
-  readonly book: Book
-  readonly clock: Clock
-  readonly secrets: AlipaySecrets
-  readonly baseUrl: string
-  readonly pageUrl: (token: string) => string
-}
-
 const GATEWAY = '/gateway.do'
+const BUYER = 'pat***@example.com'
 const FILE = /^\/alipay\/bills\/([0-9a-f]{32})$/
 const LIFE_MS = 2 * HOUR
 
@@ -43,7 +38,7 @@ interface Call {
 /** https://opendocs.alipay.com/open/02ekfg: what the platform uses of it. */
 export class AlipayMock implements Provider {
   readonly channel = 'alipay'
-  readonly #deps: AlipayDeps
+  readonly #deps: ProviderDeps<AlipaySecrets>
   readonly #files = new Map<string, Buffer>()
 
   /** What each method does, and answers with the code 10000. */
@@ -61,7 +56,7 @@ export class AlipayMock implements Provider {
     'alipay.data.dataservice.bill.downloadurl.query': { operation: 'bill', run: (call) => this.#bill(call) },
   }
 
-  constructor(deps: AlipayDeps) {
+  constructor(deps: ProviderDeps<AlipaySecrets>) {
     this.#deps = deps
   }
 
@@ -103,7 +98,8 @@ export class AlipayMock implements Provider {
       throw new Refusal(this.#answer(name, failure('isv.invalid-method', '不存在的方法名', '40004')))
     const text = fields.get('biz_content') ?? ''
     const run = (changes: Changes) => {
-      const parameters = objectOf(text) ?? refuse('isv.invalid-parameter', 'biz_content')
+      const parameters = jsonValueOf(text)
+      if (!isRecord(parameters)) return refuse('isv.invalid-parameter', 'biz_content')
       return method.run({ parameters, text, notifyUrl: fields.get('notify_url') ?? '', changes })
     }
     return { operation: method.operation, answer: (changes) => this.#resultOf(name, () => run(changes)) }
@@ -119,7 +115,7 @@ export class AlipayMock implements Provider {
     }
   }
 
-  #answer(method: string, result: object): Answer {
+  #answer(method: string, result: object): TextAnswer {
     return resultAnswer(method, result, this.#deps.secrets)
   }
 
@@ -130,12 +126,12 @@ export class AlipayMock implements Provider {
 
   #precreate({ parameters, text, notifyUrl }: Call): object {
     const { book, clock, pageUrl } = this.#deps
-    const given = parseTrade(parameters, notifyUrl, clock.now())
-    const known = book.ofNumber('alipay', given.number)
+    const order = parseTrade(parameters, notifyUrl, clock.now())
+    const known = book.ofNumber('alipay', order.number)
     if (known?.paidAt !== undefined) refuse('ACQ.TRADE_HAS_SUCCESS', '交易已被支付')
     if (known?.status === 'closed') refuse('ACQ.TRADE_HAS_CLOSE', '交易已经关闭')
     if (known && known.parameters !== text) refuse('ACQ.CONTEXT_INCONSISTENT', '交易信息被篡改')
-    const payment = known ?? book.add({ ...given, parameters: text })
+    const payment = known ?? book.add({ ...order, parameters: text })
     return { out_trade_no: payment.number, qr_code: pageUrl(payment.token) }
   }
 
@@ -159,7 +155,7 @@ export class AlipayMock implements Provider {
     return {
       out_trade_no: payment.number,
       out_request_no: refund.number,
-      refund_amount: decimalText(refund.amountCents),
+      refund_amount: formatCents(refund.amountCents),
       ...(refund.status === 'succeeded' && { refund_status: 'REFUND_SUCCESS' }),
     }
   }
@@ -171,15 +167,13 @@ export class AlipayMock implements Provider {
     const entries = billEntries(book, 'alipay', date)
     if (entries.length === 0 || changes.bill === 'none') refuse('isp.bill_not_exist', '账单不存在')
     const token = randomBytes(16).toString('hex')
-    const shown = changes.bill === 'differs' ? entriesWithDifferences(entries) : entries
-    this.#files.set(token, billZip(shown, date, secrets.sellerId))
+    const listed = changes.bill === 'differs' ? entriesWithDifferences(entries) : entries
+    this.#files.set(token, billZip(listed, date, secrets.sellerId))
     return { bill_download_url: `${baseUrl}/alipay/bills/${token}` }
   }
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
-
-const local = (at: number) => new Date(at + 8 * HOUR).toISOString().slice(0, 19).replace('T', ' ')
 
 const failure = (code: string, message: string, gatewayCode: string) => ({
   code: gatewayCode,
@@ -232,7 +226,7 @@ function authenticate({ body }: ProviderRequest, secrets: AlipaySecrets): Readon
   })
 }
 
-function resultAnswer(method: string, result: object, { providerKey }: AlipaySecrets): Answer {
+function resultAnswer(method: string, result: object, { providerKey }: AlipaySecrets): TextAnswer {
   const text = JSON.stringify(result)
   const signature = sign('sha256', Buffer.from(text), providerKey).toString('base64')
   const body = `{"${method.replaceAll('.', '_')}_response":${text},"sign":"${signature}"}`
@@ -281,12 +275,13 @@ function parseAmount(text: string): number | undefined {
   return units === undefined ? undefined : Number(`${units}${cents}`)
 }
 
-const isWhole = ({ amountCents, refunds }: Readonly<MockPayment>) =>
-  refunds.reduce((all, refund) => all + refund.amountCents, 0) === amountCents
+const refundedCents = ({ refunds }: Readonly<MockPayment>) =>
+  refunds.reduce((all, { amountCents }) => all + amountCents, 0)
 
 /** A trade that is refunded as a whole is closed. */
 function tradeStatus(payment: Readonly<MockPayment>): string {
-  if (payment.status === 'paid') return isWhole(payment) ? 'TRADE_CLOSED' : 'TRADE_SUCCESS'
+  if (payment.status === 'paid')
+    return refundedCents(payment) === payment.amountCents ? 'TRADE_CLOSED' : 'TRADE_SUCCESS'
   return payment.status === 'closed' || payment.status === 'failed' ? 'TRADE_CLOSED' : 'WAIT_BUYER_PAY'
 }
 
@@ -294,10 +289,10 @@ function tradeMembers(payment: MockPayment): object {
   return {
     trade_no: payment.id,
     out_trade_no: payment.number,
-    buyer_logon_id: 'pat***@example.com',
+    buyer_logon_id: BUYER,
     trade_status: tradeStatus(payment),
-    total_amount: decimalText(payment.amountCents),
-    ...(payment.paidAt !== undefined && { send_pay_date: local(payment.paidAt) }),
+    total_amount: formatCents(payment.amountCents),
+    ...(payment.paidAt !== undefined && { send_pay_date: beijingTime(payment.paidAt) }),
   }
 }
 
@@ -308,7 +303,7 @@ function refundTrade(book: Book, payment: MockPayment, parameters: Members, text
     out_trade_no: payment.number,
     trade_no: payment.id,
     fund_change: fundChange,
-    refund_fee: decimalText(payment.refunds.reduce((all, refund) => all + refund.amountCents, 0)),
+    refund_fee: formatCents(refundedCents(payment)),
   })
   const known = payment.refunds.find((each) => each.number === number)
   if (known && known.amountCents !== amountCents)
@@ -339,7 +334,7 @@ function notification(
   if (!['paid', 'processing', 'refunded'].includes(kind)) return undefined
   const fields: Record<string, string> = {
     notify_id: id,
-    notify_time: local(at),
+    notify_time: beijingTime(at),
     notify_type: 'trade_status_sync',
     app_id: secrets.appId,
     charset: 'utf-8',
@@ -347,20 +342,20 @@ function notification(
     trade_no: payment.id,
     out_trade_no: payment.number,
     trade_status: tradeStatus(payment),
-    total_amount: decimalText(payment.amountCents),
+    total_amount: formatCents(payment.amountCents),
     subject: payment.subject,
     body: payment.marks['body'] ?? '',
     seller_id: secrets.sellerId,
     buyer_id: '2088000000000000',
-    buyer_logon_id: 'pat***@example.com',
-    gmt_create: local(payment.createdAt),
+    buyer_logon_id: BUYER,
+    gmt_create: beijingTime(payment.createdAt),
     // An empty value, which the signature covers.
     invoice_amount: '',
-    ...(payment.paidAt !== undefined && { gmt_payment: local(payment.paidAt) }),
+    ...(payment.paidAt !== undefined && { gmt_payment: beijingTime(payment.paidAt) }),
     ...(refund && {
       out_biz_no: refund.number,
-      refund_fee: decimalText(payment.refunds.reduce((all, each) => all + each.amountCents, 0)),
-      gmt_refund: local(at),
+      refund_fee: formatCents(refundedCents(payment)),
+      gmt_refund: beijingTime(at),
     }),
   }
   const text = signedText(Object.entries(fields))
@@ -397,34 +392,16 @@ function billZip(entries: readonly BillEntry[], date: string, sellerId: string):
   ])
 }
 
+// Store, its name, operator, terminal
+const NO_STORE = ['', '', '', '']
+const NO_DISCOUNTS = ['0.00', '0.00', '0.00', '0.00', '0.00']
+
 function billRow({ payment, refund, amountCents, localTime }: BillEntry): string {
-  const amount = decimalText(refund ? -amountCents : amountCents)
-  const texts = [
-    payment.id,
-    payment.number,
-    refund ? '退款' : '交易',
-    payment.subject,
-    localTime,
-    localTime,
-    '',
-    '',
-    '',
-    '',
-  ]
-  const zeros = ['0.00', '0.00', '0.00', '0.00', '0.00']
-  const cells = [
-    ...texts,
-    'pat***@example.com',
-    amount,
-    amount,
-    ...zeros,
-    '',
-    '0.00',
-    '0.00',
-    refund?.number ?? '',
-    '0.00',
-    '0.00',
-    '',
-  ]
+  const amount = formatCents(refund ? -amountCents : amountCents)
+  const kind = refund ? '退款' : '交易'
+  const { id, number, subject } = payment
+  const cells = [id, number, kind, subject, localTime, localTime]
+    .concat(NO_STORE, BUYER, amount, amount, NO_DISCOUNTS, '', '0.00', '0.00')
+    .concat(refund?.number ?? '', '0.00', '0.00', '')
   return cells.map((cell) => `${cell}\t`).join(',')
 }

@@ -7,13 +7,15 @@ export interface BillEntry {
   readonly payment: MockPayment
   readonly refund: MockRefund | undefined
   readonly amountCents: number
-  /** The time in Beijing: `2026-01-31 10:00:00`. */
+  /** See {@link beijingTime}. */
   readonly localTime: string
 }
 
-const localTime = (at: number) => new Date(at + 8 * HOUR).toISOString().slice(0, 19).replace('T', ' ')
+/** The time in Beijing: `2026-01-31 10:00:00`. */
+export const beijingTime = (at: number) =>
+  new Date(at + 8 * HOUR).toISOString().slice(0, 19).replace('T', ' ')
 
-/** What a provider in China has of a day. */
+/** The payments and refunds of a day in Beijing. */
 export function billEntries(book: Book, channel: Channel, date: string): BillEntry[] {
   return book
     .payments()
@@ -23,13 +25,13 @@ export function billEntries(book: Book, channel: Channel, date: string): BillEnt
         payment,
         refund: undefined,
         amountCents: payment.amountCents,
-        localTime: localTime(payment.paidAt ?? 0),
+        localTime: beijingTime(payment.paidAt ?? 0),
       },
       ...payment.refunds.map((refund) => ({
         payment,
         refund,
         amountCents: refund.amountCents,
-        localTime: localTime(refund.createdAt),
+        localTime: beijingTime(refund.createdAt),
       })),
     ])
     .filter((entry) => entry.localTime.startsWith(`${date} `))

@@ -74,9 +74,9 @@ export class Book {
     this.#clock = clock
   }
 
-  add(given: NewMockPayment): MockPayment {
+  add(order: NewMockPayment): MockPayment {
     const payment: MockPayment = {
-      ...given,
+      ...order,
       token: randomBytes(16).toString('base64url'),
       createdAt: this.#clock.now(),
       status: 'open',
@@ -117,7 +117,7 @@ export class Book {
     if (payment) payment.amountCents++
   }
 
-  /** What is left to refund. */
+  /** The cents that are left to refund. */
   leftOf({ amountCents, refunds }: MockPayment): number {
     return refunds.reduce(
       (left, { status, amountCents: cents }) => left - (status === 'failed' ? 0 : cents),
@@ -125,8 +125,8 @@ export class Book {
     )
   }
 
-  addRefund(payment: MockPayment, given: Omit<MockRefund, 'createdAt'>): MockRefund {
-    const refund: MockRefund = { ...given, createdAt: this.#clock.now() }
+  addRefund(payment: MockPayment, request: Omit<MockRefund, 'createdAt'>): MockRefund {
+    const refund: MockRefund = { ...request, createdAt: this.#clock.now() }
     payment.refunds.push(refund)
     this.#refunds.set(`${payment.channel} ${refund.number}`, { payment, refund })
     return refund
@@ -135,7 +135,7 @@ export class Book {
   /** Ends a refund and calls back. */
   endRefund(payment: MockPayment, refund: MockRefund, status: 'succeeded' | 'failed'): void {
     refund.status = status
-    this.#tell('refunded', payment, refund)
+    this.#emit('refunded', payment, refund)
   }
 
   /** What the payer does on the page. Does nothing to a payment that has ended. */
@@ -162,10 +162,10 @@ export class Book {
 
   #move(payment: MockPayment, status: PaymentStatus, kind: PaymentEvent['kind']): void {
     payment.status = status
-    this.#tell(kind, payment)
+    this.#emit(kind, payment)
   }
 
-  #tell(kind: PaymentEvent['kind'], payment: MockPayment, refund?: MockRefund): void {
+  #emit(kind: PaymentEvent['kind'], payment: MockPayment, refund?: MockRefund): void {
     this.onEvent({
       id: randomBytes(16).toString('hex'),
       kind,

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
-import { escapeHtml } from '../../src/kernel/text.ts'
-import type { Answer } from './answers.ts'
+import { escapeHtml, formatCents } from '../../src/kernel/text.ts'
 import { ACTIONS, type MockPayment, type PayerAction } from './book.ts'
-import { decimalText } from './fields.ts'
 import type { Channel } from './channels.ts'
+import type { Answer } from './provider.ts'
 
 const STYLE = `
 :root { color-scheme: light dark; --text: #1c2024; --muted: #5a626b; --page: #f4f5f7; --card: #fff; --line: #d5d9de; --link: #0b57d0; --good: #13703a; --on-good: #fff; --bad: #b3261e }
@@ -57,7 +56,7 @@ export function paymentPage(payment: MockPayment): Answer {
   return htmlAnswer(
     `Pay with ${PROVIDER_NAMES[channel]}`,
     `<h1>${escapeHtml(subject)}</h1>
-<p class="amount">${decimalText(amountCents)} ${escapeHtml(currency)}</p>
+<p class="amount">${formatCents(amountCents)} ${escapeHtml(currency)}</p>
 <p role="status">${STATES[status]}</p>
 ${buttons.length > 0 ? `<form method="post">${buttons.join('')}</form>` : ''}
 ${back}
@@ -75,7 +74,7 @@ export function listPage(payments: readonly MockPayment[]): Answer {
     .slice(0, MAXIMUM_ROWS)
     .map(
       ({ token, subject, channel, status, amountCents, currency }) =>
-        `<tr><td><a href="/pay/${token}">${escapeHtml(subject)}</a><br><span class="muted">${PROVIDER_NAMES[channel]}, ${status}</span></td><td>${decimalText(amountCents)} ${escapeHtml(currency)}</td></tr>`,
+        `<tr><td><a href="/pay/${token}">${escapeHtml(subject)}</a><br><span class="muted">${PROVIDER_NAMES[channel]}, ${status}</span></td><td>${formatCents(amountCents)} ${escapeHtml(currency)}</td></tr>`,
     )
   const table =
     rows.length === 0

@@ -1,11 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Answer } from './answers.ts'
-import type { PaymentEvent } from './book.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import type { TextAnswer } from '../mock-server/answers.ts'
+import type { Book, PaymentEvent } from './book.ts'
 import type { Channel } from './channels.ts'
 
 /** The operations for which there are scenarios. A query of a refund is a query, too. */
 export const OPERATIONS = ['create', 'query', 'close', 'refund', 'callback', 'bill'] as const
 export type Operation = (typeof OPERATIONS)[number]
+
+/** An HTTP response before it is sent. */
+export interface Answer extends Omit<TextAnswer, 'body'> {
+  readonly body: string | Buffer
+}
+
+/** What each provider works with. */
+export interface ProviderDeps<Secrets> {
+  readonly book: Book
+  readonly clock: Clock
+  readonly secrets: Secrets
+  readonly baseUrl: string
+  readonly pageUrl: (token: string) => string
+}
 
 export interface ProviderRequest {
   readonly method: string

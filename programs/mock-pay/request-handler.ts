@@ -1,23 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WaitingClock } from '../../src/kernel/clock.ts'
+import type { ListenerState } from '../mock-server/listener.ts'
 import type { RequestLog } from '../mock-server/request-log.ts'
-import { jsonAnswer, Refusal, type Answer } from './answers.ts'
+import { jsonAnswer, Refusal } from '../mock-server/answers.ts'
 import { ACTIONS, type Book } from './book.ts'
 import type { Callbacks } from './callbacks.ts'
 import { listPage, notFoundPage, paymentPage } from './page.ts'
 import type { Channel } from './channels.ts'
-import type { Changes, Endpoint, Provider, ProviderRequest } from './provider.ts'
+import type { Answer, Changes, Endpoint, Provider, ProviderRequest } from './provider.ts'
 import type { Script, ScriptedScenario } from './scenarios.ts'
 
-export interface HandlerContext {
+export interface HandlerContext extends ListenerState {
   readonly book: Book
   readonly callbacks: Callbacks
   readonly clock: WaitingClock
   readonly providers: readonly Provider[]
   readonly script: Script
-  /** Aborted when the server closes without waiting any longer. */
-  readonly abortSignal: AbortSignal
-  isClosing(): boolean
   readonly log: RequestLog | undefined
 }
 
@@ -86,7 +84,7 @@ function pageOf({ book }: HandlerContext, { method, path, body }: ProviderReques
   const payment = book.ofToken(token)
   if (!payment) return notFoundPage()
   if (method === 'GET') {
-    // Who opens the page has scanned the code.
+    // A payer who opens the page has scanned the code.
     payment.isScanned = true
     return paymentPage(payment)
   }

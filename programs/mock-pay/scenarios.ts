@@ -1,6 +1,6 @@
 import { MINUTE, SECOND } from '../../src/kernel/time.ts'
+import { isRecord, jsonValueOf } from '../../src/kernel/text.ts'
 import { ValueError } from '../mock-server/value-error.ts'
-import { parseJson } from '../mock-server/variables.ts'
 import { CHANNELS, type Channel } from './channels.ts'
 import { OPERATIONS, type Operation } from './provider.ts'
 
@@ -50,16 +50,13 @@ export interface ScriptedScenario {
  * throws a `ValueError` that names the wrong item.
  */
 export function parsePayScenarios(text: string): ScriptedScenario[] | undefined {
-  const items = parseJson(text)
+  const items = jsonValueOf(text)
   if (!Array.isArray(items)) return undefined
   return items.map((item: unknown, index) => {
-    if (typeof item !== 'object' || item === null || Array.isArray(item))
-      throw new ValueError(`expected an object in item ${index}, got ${JSON.stringify(item)}`)
-    return parseScenario(
-      item as Readonly<Record<string, unknown>>,
-      (expected, got) =>
-        new ValueError(`expected ${expected} in item ${index}, got ${JSON.stringify(got) ?? 'nothing'}`),
-    )
+    const refuse: Refuse = (expected, got) =>
+      new ValueError(`expected ${expected} in item ${index}, got ${JSON.stringify(got) ?? 'nothing'}`)
+    if (!isRecord(item)) throw refuse('an object', item)
+    return parseScenario(item, refuse)
   })
 }
 

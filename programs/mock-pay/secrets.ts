@@ -129,11 +129,10 @@ export function openSecrets(directory: string): PaySecrets {
   const read = (channel: string) =>
     Object.fromEntries(parseAssignments(readFileSync(envFile(directory, channel), 'utf8')))
   const values = { stripe: read('stripe'), wechatpay: read('wechatpay'), alipay: read('alipay') }
-  const [wechatpay, alipay] = RSA_CHANNELS.map((channel) => readKeys(directory, channel)) as [
-    RsaKeys,
-    RsaKeys,
-  ]
-  return toSecrets(values, { wechatpay, alipay })
+  return toSecrets(values, {
+    wechatpay: readKeys(directory, 'wechatpay'),
+    alipay: readKeys(directory, 'alipay'),
+  })
 }
 
 function writeSecrets(directory: string): void {

@@ -1,25 +1,20 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../../src/kernel/clock.ts'
+import { createHmac, randomBytes } from 'node:crypto'
 import { HOUR, MINUTE, SECOND } from '../../src/kernel/time.ts'
-import { jsonAnswer, Refusal, type Answer } from './answers.ts'
-import type { Book, MockPayment, MockRefund, PaymentEvent } from './book.ts'
+import { jsonAnswer, Refusal, type TextAnswer } from '../mock-server/answers.ts'
+import { isSameSecret } from '../mock-server/equality.ts'
+import type { MockPayment, MockRefund, PaymentEvent } from './book.ts'
 import type {
+  Answer,
   CallbackOptions,
   CallbackRequest,
   Changes,
   Endpoint,
   Fault,
   Provider,
+  ProviderDeps,
   ProviderRequest,
 } from './provider.ts'
 import type { StripeSecrets } from './secrets.ts'
-
-export interface StripeDeps {
-  readonly book: Book
-  readonly clock: Clock
-  readonly secrets: StripeSecrets
-  readonly pageUrl: (token: string) => string
-}
 
 interface Replayed {
   readonly parameters: string
@@ -34,11 +29,11 @@ const MAXIMUM_KEY_CHARACTERS = 255
 /** https://docs.stripe.com/api: what the platform uses of it. */
 export class StripeMock implements Provider {
   readonly channel = 'stripe'
-  readonly #deps: StripeDeps
+  readonly #deps: ProviderDeps<StripeSecrets>
   readonly #answered = new Map<string, Replayed>()
   readonly #paymentsByIntent = new Map<string, MockPayment>()
 
-  constructor(deps: StripeDeps) {
+  constructor(deps: ProviderDeps<StripeSecrets>) {
     this.#deps = deps
   }
 
@@ -306,7 +301,7 @@ function errorAnswer(
   code: string | undefined,
   message: string,
   type = 'invalid_request_error',
-): Answer {
+): TextAnswer {
   return jsonAnswer({ error: { type, code, message } }, status, code ?? type)
 }
 
@@ -315,9 +310,7 @@ function refuse(status: number, code: string | undefined, message: string, type?
 }
 
 function authenticate({ headers }: ProviderRequest, secretKey: string): void {
-  const given = Buffer.from(headers.authorization ?? '')
-  const expected = Buffer.from(`Bearer ${secretKey}`)
-  if (given.length !== expected.length || !timingSafeEqual(given, expected))
+  if (!isSameSecret(headers.authorization ?? '', `Bearer ${secretKey}`))
     refuse(401, undefined, 'Invalid API Key provided')
 }
 

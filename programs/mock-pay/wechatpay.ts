@@ -1,29 +1,23 @@
 import { createCipheriv, createHash, randomBytes, sign, verify } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import type { Clock } from '../../src/kernel/clock.ts'
+import { formatCents, isRecord, jsonValueOf } from '../../src/kernel/text.ts'
 import { HOUR, MINUTE, parseRfc3339, SECOND } from '../../src/kernel/time.ts'
-import { JSON_HEADERS, jsonAnswer, Refusal, type Answer } from './answers.ts'
+import { JSON_HEADERS, jsonAnswer, Refusal, type TextAnswer } from '../mock-server/answers.ts'
 import { billEntries, entriesWithDifferences, type BillEntry } from './bill-entries.ts'
-import type { Book, MockPayment, MockRefund, PaymentEvent } from './book.ts'
-import { callbackNameOf, decimalText, objectOf, randomDigits } from './fields.ts'
+import type { MockPayment, MockRefund, PaymentEvent } from './book.ts'
+import { callbackNameOf, randomDigits } from './fields.ts'
 import type {
+  Answer,
   CallbackOptions,
   CallbackRequest,
   Changes,
   Endpoint,
   Fault,
   Provider,
+  ProviderDeps,
   ProviderRequest,
 } from './provider.ts'
 import type { WechatPaySecrets } from './secrets.ts'
-
-export interface WechatPayDeps {
-  readonly book: Book
-  readonly clock: Clock
-  readonly secrets: WechatPaySecrets
-  readonly baseUrl: string
-  readonly pageUrl: (token: string) => string
-}
 
 const NATIVE = '/v3/pay/transactions/native'
 const ORDER = /^\/v3\/pay\/transactions\/out-trade-no\/([^/]+)(\/close)?$/
@@ -38,10 +32,10 @@ const MAXIMUM_SKEW_MS = 5 * MINUTE
 /** https://pay.weixin.qq.com/doc/v3/merchant/4012791874: what the platform uses of it. */
 export class WechatPayMock implements Provider {
   readonly channel = 'wechatpay'
-  readonly #deps: WechatPayDeps
+  readonly #deps: ProviderDeps<WechatPaySecrets>
   readonly #files = new Map<string, Buffer>()
 
-  constructor(deps: WechatPayDeps) {
+  constructor(deps: ProviderDeps<WechatPaySecrets>) {
     this.#deps = deps
   }
 
@@ -95,10 +89,10 @@ export class WechatPayMock implements Provider {
 
   #createOrder(request: ProviderRequest): Answer {
     const { book, clock, secrets, pageUrl } = this.#deps
-    const given = parseOrder(bodyOf(request), secrets, clock.now())
-    const known = book.ofNumber('wechatpay', given.number)
+    const order = parseOrder(bodyOf(request), secrets, clock.now())
+    const known = book.ofNumber('wechatpay', order.number)
     if (known) requireEqualAndOpen(known, request.body)
-    const payment = known ?? book.add({ ...given, parameters: request.body })
+    const payment = known ?? book.add({ ...order, parameters: request.body })
     return this.#withSignature(jsonAnswer({ code_url: pageUrl(payment.token) }))
   }
 
@@ -177,7 +171,8 @@ export class WechatPayMock implements Provider {
 }
 
 function bodyOf({ body }: ProviderRequest): Body {
-  return objectOf(body) ?? refuse(400, 'PARAM_ERROR', 'the body is no JSON object')
+  const value = jsonValueOf(body)
+  return isRecord(value) ? value : refuse(400, 'PARAM_ERROR', 'the body is no JSON object')
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
@@ -270,7 +265,7 @@ function signatureOf(body: string, at: number, secrets: WechatPaySecrets): Recor
   }
 }
 
-function errorAnswer(status: number, code: string, message: string): Answer {
+function errorAnswer(status: number, code: string, message: string): TextAnswer {
   return jsonAnswer({ code, message }, status, code)
 }
 
@@ -343,10 +338,10 @@ function parseOrder(body: Body, secrets: WechatPaySecrets, now: number) {
   }
 }
 
-function requireEqualAndOpen({ status, parameters }: MockPayment, given: string): void {
+function requireEqualAndOpen({ status, parameters }: MockPayment, repeated: string): void {
   if (status === 'paid') refuse(400, 'ORDERPAID', '订单已支付')
   if (status === 'closed') refuse(400, 'ORDER_CLOSED', '订单已关闭')
-  if (parameters !== given) refuse(400, 'INVALID_REQUEST', '商户订单号重复, the parameters are others')
+  if (parameters !== repeated) refuse(400, 'INVALID_REQUEST', '商户订单号重复, the parameters are others')
 }
 
 const MAXIMUM_REASON_BYTES = 80
@@ -394,8 +389,8 @@ export const TRADE_BILL_TOTALS =
 function billText(entries: readonly BillEntry[], { appid, mchid }: WechatPaySecrets): string {
   const row = (cells: readonly string[]) => `\`${cells.join(',`')}`
   const rows = entries.map(({ payment, refund, amountCents, localTime }) => {
-    const paid = refund ? '0.00' : decimalText(amountCents)
-    const back = refund ? decimalText(amountCents) : '0.00'
+    const paid = refund ? '0.00' : formatCents(amountCents)
+    const back = refund ? formatCents(amountCents) : '0.00'
     const head = [
       localTime,
       appid,
@@ -415,7 +410,7 @@ function billText(entries: readonly BillEntry[], { appid, mchid }: WechatPaySecr
     return row(head.concat(state, ofRefund, refundState, goods, fees))
   })
   const sum = (isRefund: boolean) =>
-    decimalText(
+    formatCents(
       entries.reduce(
         (all, each) => all + ((each.refund !== undefined) === isRefund ? each.amountCents : 0),
         0,

@@ -1,20 +1,40 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { Writable } from 'node:stream'
+import { isIP } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '../../src/kernel/clock.ts'
 import { ConnectionLimits } from '../../src/infra/connections/connection-limits.ts'
 import { SECOND } from '../../src/kernel/time.ts'
+import type { MockEnvironment } from './variables.ts'
 
 // Requests in flight are finished within 10 s of the signal.
 const STOP_PATIENCE_MS = 9 * SECOND
 
-/** A server of a mock program that listens already. */
-export interface Listener {
-  /** The port, also when the configured one is 0. */
-  readonly port: number
+/** The parts of the process that a mock program uses. */
+export interface MockProgramContext {
+  readonly env: MockEnvironment
+  readonly stderr: Writable
+}
+
+/** The parts of the process that the server of a mock program uses. */
+export interface MockServerDeps {
+  readonly clock: Clock
+  /** Takes the lines of the request log. */
+  readonly write: (line: string) => void
+}
+
+/** What every request handler of a mock program needs. */
+export interface ListenerState {
   /** Aborted when the server closes without waiting any longer. */
   readonly abortSignal: AbortSignal
   readonly isClosing: () => boolean
+}
+
+/** A server of a mock program that listens already. */
+export interface Listener extends ListenerState {
+  /** The port, also when the configured one is 0. */
+  readonly port: number
   /** Passes requests to the handler from now on. */
   readonly serve: (handle: RequestListener) => void
   /** Finishes the requests in flight, and aborts them after `patienceMs`. Idempotent. */
@@ -68,6 +88,11 @@ export async function listen(
   await once(server, 'listening')
   const address = server.address()
   return typeof address === 'object' && address ? address.port : port
+}
+
+/** The base of URLs on this address, with brackets around IPv6 (RFC 3986, section 3.2.2). */
+export function baseUrl(address: string, port: number): string {
+  return `http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`
 }
 
 /** Stops listening, finishes the requests in flight, and aborts the remaining ones after `patienceMs`. */

@@ -1,4 +1,4 @@
-import { parseJson } from './variables.ts'
+import { isRecord, jsonValueOf } from '../../src/kernel/text.ts'
 import { ValueError } from './value-error.ts'
 
 /** The one number of a scenario. */
@@ -30,7 +30,7 @@ export function parseScenarios<Endpoint extends string, Name extends string>(
   text: string,
   scenarios: Readonly<Record<Name, ScenarioRules<Endpoint>>>,
 ): ScriptedScenario<Endpoint, Name>[] | undefined {
-  const items = parseJson(text)
+  const items = jsonValueOf(text)
   if (!Array.isArray(items)) return undefined
   return items.map((item: unknown, index) => {
     const refuse = (expected: string, got: unknown) =>
@@ -42,12 +42,11 @@ export function parseScenarios<Endpoint extends string, Name extends string>(
 type Refuse = (expected: string, got: unknown) => ValueError
 
 function parseScenario<Endpoint extends string, Name extends string>(
-  item: unknown,
+  fields: unknown,
   scenarios: Readonly<Record<Name, ScenarioRules<Endpoint>>>,
   refuse: Refuse,
 ): ScriptedScenario<Endpoint, Name> {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) throw refuse('an object', item)
-  const fields = item as Readonly<Record<string, unknown>>
+  if (!isRecord(fields)) throw refuse('an object', fields)
   const names = Object.keys(scenarios) as Name[]
   const scenario = names.find((name) => name === fields['scenario'])
   if (!scenario) throw refuse(`"scenario" to be one of ${names.join(', ')}`, fields['scenario'])
@@ -73,14 +72,15 @@ function readOption(
 }
 
 /** The scenarios that have not run yet. */
-export interface ScenarioQueue<Endpoint extends string, Name extends string> {
-  /** Removes and returns the next scenario of the endpoint. */
-  take(endpoint: Endpoint): ScriptedScenario<Endpoint, Name> | undefined
-}
+export class ScenarioQueue<Endpoint extends string, Name extends string> {
+  readonly #byEndpoint: ReadonlyMap<Endpoint, ScriptedScenario<Endpoint, Name>[]>
 
-export function createScenarioQueue<Endpoint extends string, Name extends string>(
-  script: readonly ScriptedScenario<Endpoint, Name>[],
-): ScenarioQueue<Endpoint, Name> {
-  const queues = Map.groupBy(script, ({ endpoint }) => endpoint)
-  return { take: (endpoint) => queues.get(endpoint)?.shift() }
+  constructor(script: readonly ScriptedScenario<Endpoint, Name>[]) {
+    this.#byEndpoint = Map.groupBy(script, ({ endpoint }) => endpoint)
+  }
+
+  /** Removes and returns the next scenario of the endpoint. */
+  take(endpoint: Endpoint): ScriptedScenario<Endpoint, Name> | undefined {
+    return this.#byEndpoint.get(endpoint)?.shift()
+  }
 }

@@ -1,5 +1,5 @@
 import type { Reason } from './gates.ts'
-import { toLine } from './tickets.ts'
+import { fieldsOf, toLine } from './tickets.ts'
 
 /** Why a notification was not delivered: a gate suppressed it, or no channel took it. */
 export type UnsentReason = Reason | 'undelivered'
@@ -128,8 +128,4 @@ function parseJson(text: string | undefined): unknown {
   } catch {
     return undefined
   }
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }

@@ -63,16 +63,19 @@ export function ticketsOf(list: readonly unknown[]): TicketList {
   return { fetched: list.length, tickets: [...tickets.values()].sort(byLastChange), malformed }
 }
 
+/** The members of a JSON object; none of any other value. */
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
 function listIn(answer: unknown): readonly unknown[] | undefined {
   if (Array.isArray(answer)) return answer
-  if (typeof answer !== 'object' || answer === null) return undefined
-  const fields: Fields = { ...answer }
+  const fields = fieldsOf(answer)
   return LIST_NAMES.map((name) => fields[name]).find((value) => Array.isArray(value))
 }
 
 function toTicket(value: unknown): Ticket | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { id, status, level, title, created_at, updated_at }: Fields = { ...value }
+  const { id, status, level, title, created_at, updated_at } = fieldsOf(value)
   const usableId = toId(id)
   return usableId === undefined
     ? undefined

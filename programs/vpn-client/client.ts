@@ -5,11 +5,9 @@ import { Connector } from './connector.ts'
 import { parseGatewayAddress, type GatewayAddress } from './addresses.ts'
 import type { ResponseFrame } from './frames.ts'
 import { noSession } from './pending-requests.ts'
-import { waitUntilHealthy } from './health-probe.ts'
-import { renewWhenNewer } from './token-renewal.ts'
 import { StateReport, type VpnEvent } from './state-report.ts'
 import { GatewaySession, type RequestOptions, type SessionLoss } from './session.ts'
-import { TokenSource, type ReadToken } from './token-source.ts'
+import { isNewer, tokenProblem, TokenSource, type ReadToken } from './token-source.ts'
 
 /** The pauses while no gateway answers. */
 const BACKOFF = { initialMs: SECOND, maximumMs: 30 * SECOND }
@@ -28,6 +26,9 @@ const FAILBACK_AFTER_MS = 30 * SECOND
 
 /** Requests in flight get this long before the client changes to another gateway. */
 const FINISH_REQUESTS_MS = 5 * SECOND
+
+/** How often a newer token is looked for while the present one expires. */
+const READ_TOKEN_EVERY_MS = 5 * SECOND
 
 // docs/specification.md, Gateway: close codes
 const TOKEN_EXPIRED = 4401
@@ -205,10 +206,28 @@ class FailoverClient implements VpnClient {
     return loss
   }
 
-  async #renew(session: GatewaySession, at: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Reads the token until the gateway has accepted a newer one, or the session is over. A token that was refused is not
+   * sent again, and one that expires no later is never sent: a bad one would end the session (docs/specification.md,
+   * Gateway).
+   */
+  async #renew(session: GatewaySession, at: string, over: AbortSignal): Promise<void> {
     const report = (reason: string) => this.#report.expiring(session, reason)
+    const reportProblem = (reason: string) => over.aborted || report(reason)
     report(`the token ends at ${at}`)
-    await renewWhenNewer({ session, tokens: this.#tokens, clock: this.#clock, signal, onProblem: report })
+    const sent = new Set<string>()
+    while (!over.aborted) {
+      const token = await this.#tokens
+        .read()
+        .catch((error: unknown) => void reportProblem(tokenProblem(error)))
+      if (token && isNewer(token, session.token) && !sent.has(token.reveal()) && !over.aborted) {
+        sent.add(token.reveal())
+        const problem = await session.renew(token)
+        if (problem === undefined) return
+        reportProblem(`another token was not accepted: ${problem}`)
+      }
+      await this.#clock.wait(READ_TOKEN_EVERY_MS, over)
+    }
   }
 
   /** Resolves when a session with the first gateway replaces this one. Never resolves if this one is with the first. */
@@ -231,5 +250,34 @@ class FailoverClient implements VpnClient {
     // Set in this turn of the event loop, for requests that wait for the end of the move.
     this.#session = successor ?? session
     return successor
+  }
+}
+
+const PROBES = 6
+const PROBE_TIMEOUT_MS = 3 * SECOND
+
+/** Resolves when a gateway has been healthy for so long without a gap, or when the signal is aborted. Never rejects. */
+async function waitUntilHealthy(
+  healthUrl: string,
+  forMs: number,
+  clock: WaitingClock,
+  signal: AbortSignal,
+): Promise<void> {
+  let since: number | undefined
+  while (!signal.aborted) {
+    since = (await isHealthy(healthUrl, signal)) ? (since ?? clock.monotonic()) : undefined
+    if (since !== undefined && clock.monotonic() - since >= forMs) return
+    await clock.wait(forMs / PROBES, signal)
+  }
+}
+
+async function isHealthy(healthUrl: string, signal: AbortSignal): Promise<boolean> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
+  try {
+    const response = await fetch(healthUrl, { redirect: 'manual', signal: limit })
+    await response.body?.cancel()
+    return response.ok
+  } catch {
+    return false
   }
 }

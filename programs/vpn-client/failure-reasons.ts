@@ -1,3 +1,7 @@
+import { jsonMembersOf } from '../../src/kernel/text.ts'
+
+const MAX_QUOTE_CHARACTERS = 200
+
 /** Why a gateway could not be reached; the same text for the same failure, so that repetitions are recognized. */
 export function networkFailure(error: unknown): string {
   // A host name with several addresses gives one error for all, without a message.
@@ -7,19 +11,11 @@ export function networkFailure(error: unknown): string {
 
 /** Why a gateway refused to open a session. */
 export function refusalText(status: number, body: string): string {
-  const message = messageOf(body)
   if (status >= 300 && status < 400) return `refused with ${status}: redirections are not followed`
-  return message === undefined ? `refused with ${status}` : `refused with ${status}: ${message}`
-}
-
-function messageOf(body: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(body)
-    if (typeof value !== 'object' || value === null || !('message' in value)) return undefined
-    return typeof value.message === 'string' ? value.message.slice(0, 200) : undefined
-  } catch {
-    return undefined
-  }
+  const { message } = jsonMembersOf(body)
+  return typeof message === 'string'
+    ? `refused with ${status}: ${message.slice(0, MAX_QUOTE_CHARACTERS)}`
+    : `refused with ${status}`
 }
 
 /** What the close codes mean (docs/specification.md, Gateway; RFC 6455, section 7.4.1), for a gateway that gives no reason. */

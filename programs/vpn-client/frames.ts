@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { RawData } from 'ws'
+import { isRecord, jsonValueOf } from '../../src/kernel/text.ts'
 
 // A timer waits at most 2^31−1 ms.
 const MAX_HEARTBEAT_SECONDS = 2_000_000
@@ -53,20 +54,11 @@ const isFrame = Object.fromEntries(
 
 /** A frame of the gateway; `unknown` for a type that this client does not know, `unreadable` for anything else. */
 export function readFrame(text: string): ServerFrame | 'unknown' | 'unreadable' {
-  const value = parseJson(text)
-  if (typeof value !== 'object' || value === null || !('type' in value) || typeof value.type !== 'string') {
-    return 'unreadable'
-  }
-  if (!Object.hasOwn(FRAMES, value.type)) return 'unknown'
-  return isFrame[value.type]?.(value) ? (value as ServerFrame) : 'unreadable'
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const value = jsonValueOf(text)
+  const type = isRecord(value) ? value['type'] : undefined
+  if (typeof type !== 'string') return 'unreadable'
+  if (!Object.hasOwn(FRAMES, type)) return 'unknown'
+  return isFrame[type]?.(value) ? (value as ServerFrame) : 'unreadable'
 }
 
 /** The text of a text frame. */

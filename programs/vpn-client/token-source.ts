@@ -2,6 +2,7 @@ import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { errorMessage } from '../../src/kernel/errors.ts'
 import { backoffMs } from '../../src/kernel/waiting.ts'
 import type { Secret } from '../../src/kernel/secret.ts'
+import { jsonMembersOf } from '../../src/kernel/text.ts'
 import { MINUTE, SECOND } from '../../src/kernel/time.ts'
 
 export type ReadToken = () => Secret | Promise<Secret>
@@ -67,13 +68,9 @@ export function isNewer(candidate: Secret, current: Secret): boolean {
 
 /** The time at which a JWT expires, in seconds, as it says itself; undefined for other text. */
 export function expiryOf(token: Secret): number | undefined {
-  try {
-    const [, payload = ''] = token.reveal().split('.')
-    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { exp?: unknown }
-    return typeof exp === 'number' ? exp : undefined
-  } catch {
-    return undefined
-  }
+  const [, payload = ''] = token.reveal().split('.')
+  const { exp } = jsonMembersOf(Buffer.from(payload, 'base64url').toString())
+  return typeof exp === 'number' ? exp : undefined
 }
 
 /** The text with every occurrence of the token redacted. */

@@ -47,7 +47,7 @@ onEveryDialect('a backup whose process is killed', (dialect) => {
       const { status, error, sha256 } = await backups.ended(id)
       assert.deepEqual([status, error, sha256], ['failed', 'interrupted', null])
       assert.deepEqual(readdirSync(world.directory), [])
-      assert.deepEqual(backups.alerts, ['data.backup.failed ERROR'])
+      assert.deepEqual(backups.alertLines(), ['data.backup.failed ERROR'])
       assert.equal((await backups.make()).status, 'completed')
     })
   }

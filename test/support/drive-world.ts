@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Drive } from '../../programs/backup/drive/port.ts'
 import { openRemoteDrive, type RemoteDriveOptions } from '../../programs/backup/drive/remote-drive.ts'
 import { TokenFile } from '../../programs/backup/drive/token-file.ts'
-import type { MockDriveEnvironment } from '../../programs/mock-drive/env.ts'
+import type { MockEnvironment } from '../../programs/mock-server/variables.ts'
 import { systemClock, type WaitingClock } from '../../src/kernel/clock.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import {
@@ -28,7 +28,7 @@ export interface DriveWorld extends AsyncDisposable {
 }
 
 /** A mock drive and a token file with an expired access token. */
-export async function driveWorld(env: MockDriveEnvironment = {}): Promise<DriveWorld> {
+export async function driveWorld(env: MockEnvironment = {}): Promise<DriveWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'drive-world-'))
   const mock = await startTestDrive(env, systemClock)
   const tokenPath = join(directory, 'drive-token.json')

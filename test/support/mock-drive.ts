@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { readMockDriveConfig, type MockDriveEnvironment } from '../../programs/mock-drive/env.ts'
+import { readMockDriveConfig } from '../../programs/mock-drive/env.ts'
+import type { MockEnvironment } from '../../programs/mock-server/variables.ts'
 import { proofRange } from '../../programs/mock-drive/endpoints/create.ts'
 import { startMockDrive } from '../../programs/mock-drive/index.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
@@ -40,7 +41,7 @@ export interface TestDrive extends AsyncDisposable {
 
 /** Starts a mock drive in this process. */
 export async function startTestDrive(
-  env: MockDriveEnvironment = {},
+  env: MockEnvironment = {},
   clock: Clock = fakeClock(),
 ): Promise<TestDrive> {
   const lines: string[] = []
@@ -131,6 +132,6 @@ export function proofOf(token: string, content: Uint8Array): string {
 }
 
 /** `MOCK_DRIVE_SCENARIOS` */
-export function driveScenarios(...items: readonly Members[]): MockDriveEnvironment {
+export function driveScenarios(...items: readonly Members[]): MockEnvironment {
   return { MOCK_DRIVE_SCENARIOS: JSON.stringify(items) }
 }

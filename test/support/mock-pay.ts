@@ -2,12 +2,13 @@ import { createPublicKey } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { listen } from '../../programs/mock-server/listener.ts'
-import { readMockPayConfig, type MockPayEnvironment } from '../../programs/mock-pay/env.ts'
+import { readMockPayConfig } from '../../programs/mock-pay/env.ts'
+import type { MockEnvironment } from '../../programs/mock-server/variables.ts'
 import type { Channel } from '../../programs/mock-pay/channels.ts'
 import type { Operation } from '../../programs/mock-pay/provider.ts'
 import type { ScenarioKind } from '../../programs/mock-pay/scenarios.ts'
 import { TEST_VALUES } from '../../programs/mock-pay/secrets.ts'
-import { startMockPay, type MockPay } from '../../programs/mock-pay/server.ts'
+import { startMockPay, type MockPay } from '../../programs/mock-pay/index.ts'
 import { TEST_PRIVATE_KEY } from '../../programs/mock-pay/test-key.ts'
 import { createAlipay } from '../../src/infra/payments/alipay/index.ts'
 import { createStripe } from '../../src/infra/payments/stripe/index.ts'
@@ -61,7 +62,7 @@ function mockChannelSettings(kind: Channel, url: string): ChannelSettings {
 }
 
 /** A mock of the providers in this process, a channel that uses it, and a platform that only notes its callbacks. */
-export async function openPayWorld(kind: Channel, env: MockPayEnvironment = {}): Promise<PayWorld> {
+export async function openPayWorld(kind: Channel, env: MockEnvironment = {}): Promise<PayWorld> {
   const received: ReceivedCallback[] = []
   const log: string[] = []
   const statuses: number[] = []

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { NIGHT_ALERTS, weightOfNightLevel } from '../../programs/backup/alerts/events.ts'
+import { NIGHT_ALERTS, NIGHT_WEIGHTS } from '../../programs/backup/alerts/events.ts'
 import { readIndex } from '../../programs/backup/drive/index-entries.ts'
 import type { Drive } from '../../programs/backup/drive/port.ts'
 import { TokenFile } from '../../programs/backup/drive/token-file.ts'
@@ -17,7 +17,7 @@ import { Night, type NightOptions } from '../../programs/backup/night/night.ts'
 import { FileStateStore } from '../../programs/backup/night/state-file.ts'
 import type { BackupState } from '../../programs/backup/night/state.ts'
 import { unpackPackage } from '../../programs/backup/package/read-package.ts'
-import type { MockDriveEnvironment } from '../../programs/mock-drive/env.ts'
+import type { MockEnvironment } from '../../programs/mock-server/variables.ts'
 import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { fakeClock } from './clock.ts'
 import { driveWorld, readAll, type DriveWorld } from './drive-world.ts'
@@ -63,7 +63,7 @@ export interface NightWorld extends AsyncDisposable {
 
 /** `drives`: those of another world, whose folder this server uses, too. */
 export async function nightWorld(
-  env: MockDriveEnvironment = {},
+  env: MockEnvironment = {},
   shared?: Pick<NightWorld, 'drives'>,
 ): Promise<NightWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'night-'))
@@ -236,7 +236,7 @@ export function recordedAlerts(alerts: { push(line: string): unknown }): NightRe
     async report(event, { error_code: code }, details = []) {
       const { alarmId, level } = NIGHT_ALERTS[event]
       const shown = level === 'ERROR' || level === 'HIGH' || level === 'CRITICAL' ? code : undefined
-      const line = `${alarmId} ${level} ${weightOfNightLevel(level)}`
+      const line = `${alarmId} ${level} ${NIGHT_WEIGHTS[level]}`
       const detail = ['reboot_blocked', 'backup_succeeded'].includes(event) ? details[0] : undefined
       alerts.push([line, shown, detail].filter(Boolean).join(' '))
     },

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { fromReportBody } from '../../../src/domains/alerts/routes.ts'
 import { alertReport, type ReportOrigin } from './alert-report.ts'
-import { NIGHT_ALERTS, weightOfNightLevel, type NightEvent } from './events.ts'
+import { NIGHT_ALERTS, NIGHT_WEIGHTS, type NightEvent } from './events.ts'
 import { ALERT_VARIABLES } from '../../../src/config/backup-templates.ts'
 
 const ORIGIN: ReportOrigin = { source: 'platform.backup.primary', serverAddr: '192.0.2.10', templates: {} }
@@ -78,7 +78,7 @@ test('the platform reads weight and name of each alert from its body, whatever t
           const report = alertReport({ event, variables, details }, origin)
           const read = fromReportBody(report)
           assert.equal(read.alarmId, NIGHT_ALERTS[event].alarmId)
-          assert.equal(read.weight, weightOfNightLevel(NIGHT_ALERTS[event].level))
+          assert.equal(read.weight, NIGHT_WEIGHTS[NIGHT_ALERTS[event].level])
           assert.ok(report.title.length > 0 && report.title.length <= 256)
           assert.ok(!report.title.includes('\n') && report.title.isWellFormed() && report.body.isWellFormed())
         }

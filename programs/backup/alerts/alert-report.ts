@@ -1,4 +1,4 @@
-import { NIGHT_ALERTS, weightOfNightLevel, type NightEvent, type NightLevel } from './events.ts'
+import { NIGHT_ALERTS, NIGHT_WEIGHTS, type NightEvent, type NightLevel } from './events.ts'
 import type { AlertTemplates } from '../../../src/config/backup-templates.ts'
 import { renderTemplate } from './templates.ts'
 import { redactForbiddenVariables } from '../../../src/kernel/alerts.ts'
@@ -43,7 +43,7 @@ export function alertReport(
   const { alarmId, level, ...builtIn } = NIGHT_ALERTS[event]
   const { title, body } = { ...builtIn, ...origin.templates[alarmId] }
   const lines = [
-    `weight=${weightOfNightLevel(level)} alarm_id=${alarmId}`,
+    `weight=${NIGHT_WEIGHTS[level]} alarm_id=${alarmId}`,
     renderTemplate(body, variables),
     ...details.map((detail) => singleLine(detail, DETAIL_LENGTH)),
   ]

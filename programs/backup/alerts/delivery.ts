@@ -122,7 +122,7 @@ interface EntrySenderDeps {
   readonly callMs: () => number
 }
 
-type Answered = Extract<PlatformOutcome, { readonly outcome: 'accepted' }>
+type AcceptedOutcome = Extract<PlatformOutcome, { readonly outcome: 'accepted' }>
 
 /** The fields of a ticket that determine which part of a change is still missing. */
 interface TicketState {
@@ -197,12 +197,12 @@ function heartbeatPath(name: string): string {
   return `/alerts/heartbeats/${encodeURIComponent(name)}`
 }
 
-function ticketIdIn({ body }: Answered): string | undefined {
+function ticketIdIn({ body }: AcceptedOutcome): string | undefined {
   const { id }: { readonly id?: unknown } = Object(body)
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-function stateIn({ body, etag }: Answered): TicketState {
+function stateIn({ body, etag }: AcceptedOutcome): TicketState {
   const { comments }: { readonly comments?: unknown } = Object(body)
   return { comments: Array.isArray(comments) ? comments.map((each) => ({ ...Object(each) })) : [], etag }
 }

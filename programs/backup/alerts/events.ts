@@ -1,9 +1,9 @@
 import type { BACKUP_ALERTS } from '../declared-alerts.ts'
 
 /** Levels of alerts, with their weights (docs/specification.md, Alerts). */
-const WEIGHTS = { CRITICAL: 6, HIGH: 5, ERROR: 4, WARNING: 3, INFO: 2, CLOSE: 0 } as const
+export const NIGHT_WEIGHTS = { CRITICAL: 6, HIGH: 5, ERROR: 4, WARNING: 3, INFO: 2, CLOSE: 0 } as const
 
-export type NightLevel = keyof typeof WEIGHTS
+export type NightLevel = keyof typeof NIGHT_WEIGHTS
 
 /** The alert of an event; a template of the configuration may replace its texts. */
 export interface NightAlert {
@@ -16,6 +16,8 @@ export interface NightAlert {
 const RECOVERY =
   'server_name: ${server_name}\nrecovery_time: ${recovery_time}\nprevious_level: ${previous_level}\n' +
   'recovery_reason: ${recovery_reason}'
+
+const RECOVERED = 'Job ${job_name} on ${server_name} has succeeded: ${backup_size} at ${target_path}.'
 
 /** The alerts of a night (docs/specification.md, Alerts of a night). */
 export const NIGHT_ALERTS = {
@@ -59,7 +61,7 @@ export const NIGHT_ALERTS = {
     alarmId: 'backup.failed',
     level: 'CLOSE',
     title: 'The backup works again: ${backup_id}',
-    body: 'Job ${job_name} on ${server_name} has succeeded: ${backup_size} at ${target_path}.',
+    body: RECOVERED,
   },
   night_lost: {
     alarmId: 'backup.failed.critical',
@@ -73,7 +75,7 @@ export const NIGHT_ALERTS = {
     alarmId: 'backup.failed.critical',
     level: 'CLOSE',
     title: 'There is a backup again: ${backup_id}',
-    body: 'Job ${job_name} on ${server_name} has succeeded: ${backup_size} at ${target_path}.',
+    body: RECOVERED,
   },
   cleaning_started: {
     alarmId: 'backup.clean',
@@ -132,7 +134,3 @@ export const NIGHT_ALERTS = {
 } as const satisfies Readonly<Record<string, NightAlert>>
 
 export type NightEvent = keyof typeof NIGHT_ALERTS
-
-export function weightOfNightLevel(level: NightLevel): number {
-  return WEIGHTS[level]
-}

@@ -1,3 +1,5 @@
+import { isRecord, jsonValueOf } from '../../../src/kernel/text.ts'
+import { isText, objectOf, type ShapeCheck } from '../shape-checks.ts'
 import type { AlertReport } from './alert-report.ts'
 import type { NewNightTicket, NightTicketEdit } from './tickets.ts'
 
@@ -30,15 +32,14 @@ export type OutboxEntry = OutboxRequest & {
   readonly at: string
 }
 
-type Shape = Readonly<Record<string, 'string' | 'object'>>
+const ENTRY = { id: isText, at: isText }
 
-/** The members of each kind besides `id` and `at`. */
-const SHAPES: Readonly<Record<OutboxRequest['kind'], Shape>> = {
-  report: { body: 'object' },
-  ticket: { body: 'object' },
-  ticket_edit: { ticket: 'object', body: 'object' },
-  heartbeat: { name: 'string', body: 'object' },
-  beat: { name: 'string' },
+const ENTRY_CHECKS: Readonly<Record<OutboxRequest['kind'], ShapeCheck>> = {
+  report: objectOf({ ...ENTRY, body: isRecord }),
+  ticket: objectOf({ ...ENTRY, body: isRecord }),
+  ticket_edit: objectOf({ ...ENTRY, ticket: objectOf({ id: isText, body: isRecord }), body: isRecord }),
+  heartbeat: objectOf({ ...ENTRY, name: isText, body: isRecord }),
+  beat: objectOf({ ...ENTRY, name: isText }),
 }
 
 /** The lines of an outbox: its entries in order, and the lines that cannot be read as entries. */
@@ -63,28 +64,10 @@ export function formatOutbox(entries: readonly object[]): string {
 }
 
 function parseEntry(line: string): OutboxEntry | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    return undefined
-  }
-  return isEntry(value) ? value : undefined
-}
-
-function isEntry(value: unknown): value is OutboxEntry {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return false
-  const shape = new Map(Object.entries(SHAPES)).get(String(value.kind))
-  if (shape === undefined || !hasShape(value, { id: 'string', at: 'string', ...shape })) return false
-  return !('ticket' in value) || hasShape(Object(value.ticket), { id: 'string', body: 'object' })
-}
-
-function hasShape(value: object, shape: Shape): boolean {
-  const members = new Map<string, unknown>(Object.entries(value))
-  return Object.entries(shape).every(([name, type]) => {
-    const member = members.get(name)
-    return typeof member === type && member !== null
-  })
+  const value = jsonValueOf(line)
+  const kind = isRecord(value) ? String(value['kind']) : ''
+  const check = new Map<string, ShapeCheck>(Object.entries(ENTRY_CHECKS)).get(kind)
+  return check?.(value) ? (value as OutboxEntry) : undefined
 }
 
 /** What an entry is about, for the log. */

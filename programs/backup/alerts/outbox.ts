@@ -1,4 +1,4 @@
-import type { WaitingClock, Clock } from '../../../src/kernel/clock.ts'
+import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { newId } from '../../../src/kernel/ids.ts'
 import type { Logger } from '../../../src/kernel/logger.ts'
@@ -166,11 +166,7 @@ function newestThatFit(entries: readonly OutboxEntry[]): OutboxEntry[] {
   return kept
 }
 
-interface RefusedEntriesDeps {
-  readonly files: OutboxFiles
-  readonly clock: Clock
-  readonly logger: Logger
-}
+type RefusedEntriesDeps = Pick<OutboxDeps, 'files' | 'clock' | 'logger'>
 
 /** A request that was removed without having been accepted, and why. */
 type Refused = { readonly reason: string } & ({ readonly entry: OutboxEntry } | { readonly line: string })

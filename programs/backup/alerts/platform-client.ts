@@ -1,7 +1,8 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import { jsonValueOf } from '../../../src/kernel/text.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
-import { bytesSource } from '../drive/sources.ts'
-import { ConnectionError, HttpClient, type HttpAnswer, type HttpCall } from '../drive/http.ts'
+import { HttpClient, textBody, type HttpAnswer, type HttpCall } from '../drive/http.ts'
 import type { SignCall } from '../host/signed-call.ts'
 import { singleLine } from './variables.ts'
 
@@ -76,8 +77,7 @@ export class PlatformClient implements PlatformApi, Disposable {
       const answer = await this.#http.send(this.#sign(this.#request(call)))
       return outcomeOf(answer, await answer.text())
     } catch (error) {
-      if (error instanceof ConnectionError) return unavailableResult(error.message)
-      return unavailableResult(error instanceof Error ? error.message : String(error))
+      return unavailableResult(errorMessage(error))
     }
   }
 
@@ -86,7 +86,6 @@ export class PlatformClient implements PlatformApi, Disposable {
   }
 
   #request({ method, path, body, idempotencyKey, ifMatch, timeoutMs }: PlatformCall): HttpCall {
-    const source = body && bytesSource(JSON.stringify(body))
     return {
       method,
       url: `${this.#url}${path}`,
@@ -99,7 +98,7 @@ export class PlatformClient implements PlatformApi, Disposable {
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         ...(ifMatch !== undefined && { 'if-match': ifMatch }),
       },
-      ...(source && { body: { size: source.size, chunks: () => source.read(0, source.size) } }),
+      ...(body && { body: textBody(JSON.stringify(body)) }),
       timeoutMs,
       idleMs: timeoutMs,
       signal: this.#signal,
@@ -109,7 +108,7 @@ export class PlatformClient implements PlatformApi, Disposable {
 
 function outcomeOf(answer: HttpAnswer, text: string): PlatformOutcome {
   const { status } = answer
-  const body = parseJson(text)
+  const body = jsonValueOf(text)
   if (status >= 200 && status < 300) return { outcome: 'accepted', body, etag: answer.header('etag') }
   const { code, message } = Object(body) as { readonly code?: unknown; readonly message?: unknown }
   const detail = typeof message === 'string' ? `: ${singleLine(message, MAX_QUOTE_LENGTH)}` : ''
@@ -130,12 +129,4 @@ function unavailableResult(
 function retryAfterMs(answer: HttpAnswer): number {
   const seconds = Number(answer.header('retry-after') ?? 0)
   return Number.isFinite(seconds) && seconds > 0 ? seconds * SECOND : 0
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

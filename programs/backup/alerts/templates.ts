@@ -8,10 +8,6 @@ const VARIABLE = /\$\{([^{}]*)\}/g
 /** Replaces the variables of a template that `isAlertTemplate` has accepted. */
 export function renderTemplate(text: string, variables: AlertVariables): string {
   return text.replace(VARIABLE, (whole, name: string) =>
-    isAlertVariable(name) ? valueOf(variables[name]) : whole,
+    isAlertVariable(name) ? singleLine(variables[name] ?? '', MAX_VALUE_LENGTH) || MISSING : whole,
   )
-}
-
-function valueOf(given = ''): string {
-  return singleLine(given, MAX_VALUE_LENGTH) || MISSING
 }

@@ -12,7 +12,7 @@ import {
   type InstallDeps,
   type InstallReport,
 } from '../install/index.ts'
-import { recognitionRemedy } from '../host/platform-reader.ts'
+import { RECOGNITION_REMEDIES } from '../host/platform-reader.ts'
 import { placesOf, readNight, recognitionOf, type BackupParts } from '../parts.ts'
 import type { CommandResult } from './result.ts'
 
@@ -69,7 +69,7 @@ async function platformProblem({ config, runtime }: BackupParts): Promise<string
   const answer = await recognitionOf(config, runtime.clock)
   if (answer.outcome === 'recognised') return undefined
   const { directory } = placesOf(config)
-  return `the platform at ${config.backup.platformApi} takes no alerts: ${answer.reason}; until then they wait in ${directory}; ${recognitionRemedy(answer)}`
+  return `the platform at ${config.backup.platformApi} takes no alerts: ${answer.reason}; until then they wait in ${directory}; ${RECOGNITION_REMEDIES[answer.outcome]}`
 }
 
 function resultOf(report: InstallReport): CommandResult {

@@ -1,6 +1,6 @@
 import { AppError, errorMessage } from '../../../src/kernel/errors.ts'
-import { DrillTicket, endTicket, type RestoreTicket } from '../restore/restore-ticket.ts'
-import { isBackupId } from '../drive/index-entries.ts'
+import { DrillTicket, endTicket } from '../restore/restore-ticket.ts'
+import { isBackupIdText } from '../shape-checks.ts'
 import { BackupError, isNoSpace } from '../errors.ts'
 import { placesOf, type BackupParts } from '../parts.ts'
 import type { DrillCheck, DrillReport } from '../restore/drill-report.ts'
@@ -11,7 +11,6 @@ import { withAwaitedRunLock } from './lock.ts'
 import { updateMetrics } from './metrics.ts'
 import { requireDriveSettings, requirePrivateIdentity } from './requirements.ts'
 import type { CommandResult } from './result.ts'
-import type { Clock } from '../../../src/kernel/clock.ts'
 import { writeReports } from '../restore/report-files.ts'
 
 export interface RestoreOptions {
@@ -47,23 +46,10 @@ async function failedDrill(
   startedAt: number,
   error: unknown,
 ): Promise<DrillReport> {
-  const { clock } = parts.runtime
-  const { lastSuccess } = parts.state.read()
-  const id = backupId ?? lastSuccess?.backupId
+  const id = backupId ?? parts.state.read().lastSuccess?.backupId
   const reason = reasonOfDrive(error)
-  if (reason !== undefined && id !== undefined && parts.runtime.signal?.aborted !== true) {
-    const alerts = parts.openAlerts()
-    const createdAt = lastSuccess?.backupId === id ? lastSuccess.at : startedAt
-    return reportFailedStart(
-      { backupId: id, createdAt, startedAt, reason },
-      {
-        backupsDirectory: placesOf(parts.config).directory,
-        onCheck: checkPrinter(parts),
-        openTicket: (each) => DrillTicket.open(alerts, each),
-        clock,
-      },
-    )
-  }
+  if (reason !== undefined && id !== undefined && parts.runtime.signal?.aborted !== true)
+    return reportFailedStart(parts, { backupId: id, startedAt, reason })
   // A drill that cannot begin adds no alert of its own.
   await parts.openAlerts().deliver()
   if (error instanceof RestoreError) throw new AppError('conflict', 'restore_failed', error.message)
@@ -91,7 +77,7 @@ function requireOne({ backupId, latest, into }: RestoreOptions): void {
   if (into === '') throw new AppError('invalid', 'usage', '--into is empty; name a new or an empty directory')
   if ((backupId === undefined) !== (latest ?? false))
     throw new AppError('invalid', 'usage', 'restore needs the id of a backup, or --latest')
-  if (backupId !== undefined && !isBackupId(backupId))
+  if (backupId !== undefined && !isBackupIdText(backupId))
     throw new AppError(
       'invalid',
       'usage',
@@ -146,43 +132,30 @@ function textOf({ backup_id: id, passed, checks, rto_seconds: rto, rpo_seconds: 
 
 interface FailedStart {
   readonly backupId: string
-  /** When the backup was made, and when the drill began, in milliseconds since the epoch. */
-  readonly createdAt: number
+  /** When the drill began, in milliseconds since the epoch. */
   readonly startedAt: number
   /** Why the archive was not found. */
   readonly reason: string
 }
 
-interface FailedStartDeps {
-  readonly backupsDirectory: string
-  readonly onCheck: (check: DrillCheck) => void
-  readonly openTicket: (backupId: string) => Promise<RestoreTicket>
-  readonly clock: Clock
-}
-
 /** Writes the report of a drill that did not get to its archive, and leaves its ticket open. */
 async function reportFailedStart(
-  { backupId, createdAt, startedAt, reason }: FailedStart,
-  { backupsDirectory, onCheck, openTicket, clock }: FailedStartDeps,
+  parts: BackupParts,
+  { backupId, startedAt, reason }: FailedStart,
 ): Promise<DrillReport> {
+  const { lastSuccess } = parts.state.read()
+  const createdAt = lastSuccess?.backupId === backupId ? lastSuccess.at : startedAt
   const check: DrillCheck = { name: 'archive-hash', ok: false, detail: reason }
-  onCheck(check)
+  checkPrinter(parts)(check)
   const report: DrillReport = {
     backup_id: backupId,
     passed: false,
     checks: [check],
-    rto_seconds: Math.max(0, tenths(clock.now() - startedAt)),
+    rto_seconds: Math.max(0, tenths(parts.runtime.clock.now() - startedAt)),
     rpo_seconds: Math.max(0, tenths(startedAt - createdAt)),
   }
-  const ticket = await openTicket(backupId)
-  await endTicket(ticket, report)
-  writeReports(backupsDirectory, report, {
-    archive: undefined,
-    createdAt,
-    startedAt,
-    servers: [],
-    schemaVersion: '',
-    rows: {},
-  })
+  await endTicket(await DrillTicket.open(parts.openAlerts(), backupId), report)
+  const unknown = { archive: undefined, servers: [], schemaVersion: '', rows: {} }
+  writeReports(placesOf(parts.config).directory, report, { ...unknown, createdAt, startedAt })
   return report
 }

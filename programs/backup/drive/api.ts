@@ -1,8 +1,16 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
+import { isRecord, jsonValueOf } from '../../../src/kernel/text.ts'
 import { HOUR, SECOND } from '../../../src/kernel/time.ts'
 import { AUTHORISE_ANEW, BackupError, type ErrorCode } from '../errors.ts'
-import { ConnectionError, type HttpAnswer, type HttpBody, type HttpCall, type HttpClient } from './http.ts'
+import {
+  ConnectionError,
+  textBody,
+  type HttpAnswer,
+  type HttpBody,
+  type HttpCall,
+  type HttpClient,
+} from './http.ts'
 import type { JsonMembers } from './json-members.ts'
 import { CALL_TIMEOUT_MS, TemporaryFailure, withRetries, type RetryDeps } from './retry.ts'
 import type { DriveSecrets } from './secrets-file.ts'
@@ -29,13 +37,16 @@ export class DriveRefusal extends BackupError {
 }
 
 export interface DriveApiOptions {
+  /** The base address, such as `https://openapi.alipan.com`. */
   readonly apiUrl: string
+  /** The path of all calls, such as `/adrive/v1.0`. */
   readonly apiPrefix: string
   readonly secrets: DriveSecrets
   readonly tokenFile: TokenFile
   readonly http: HttpClient
   readonly clock: WaitingClock
   readonly random?: () => number
+  /** Ends every call. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -124,7 +135,6 @@ export class DriveApi {
   }
 
   #post(url: string, { timeoutMs, token, body }: { timeoutMs: number; token?: Secret; body: JsonMembers }) {
-    const bytes = Buffer.from(JSON.stringify(body))
     return this.#options.http.send({
       method: 'POST',
       url,
@@ -133,7 +143,7 @@ export class DriveApi {
         'Content-Type': 'application/json',
         Accept: 'application/json',
       },
-      body: { size: bytes.length, chunks: () => one(bytes) },
+      body: textBody(JSON.stringify(body)),
       timeoutMs,
       idleMs: timeoutMs,
       signal: this.#options.signal,
@@ -210,7 +220,8 @@ export async function orTemporaryFailure<T>(name: string, send: () => Promise<T>
 /** The body of a success answer. Throttling, server errors and half a body are temporary. */
 async function readMembers(name: string, answer: HttpAnswer): Promise<JsonMembers> {
   const text = await orTemporaryFailure(name, () => answer.text())
-  const members = parseMembers(text)
+  const value = jsonValueOf(text)
+  const members = isRecord(value) ? value : undefined
   if (answer.status >= 200 && answer.status < 300 && members) return members
   const code = codeIn(members) ?? `HTTP_${answer.status}`
   if (isTemporary(answer.status, code)) {
@@ -241,16 +252,6 @@ export function retryAfterMs(answer: HttpAnswer): number {
   return Number.isFinite(milliseconds) && milliseconds > 0 ? milliseconds : 0
 }
 
-function parseMembers(text: string): JsonMembers | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as JsonMembers) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** A member that looks like a code; other text of a response could repeat a token. */
 function codeIn(members: JsonMembers | undefined): string | undefined {
   const code = members?.['code']
@@ -259,8 +260,4 @@ function codeIn(members: JsonMembers | undefined): string | undefined {
 
 function bearer(token: Secret): Record<string, string> {
   return { Authorization: `Bearer ${token.reveal()}` }
-}
-
-async function* one(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes
 }

@@ -51,10 +51,10 @@ export class DryRunDrive implements Drive {
     { onProgress }: UploadOptions = {},
   ): Promise<DriveFile> {
     const { size, sha1 } = source
-    const standing = (await this.list(folderId)).find(
+    const existing = (await this.list(folderId)).find(
       (file) => file.name === name && file.size === size && file.sha1 === sha1,
     )
-    if (standing) return standing
+    if (existing) return existing
     this.#deps.print(`would upload ${folderId}/${name}: ${size} bytes, SHA-1 ${sha1}`)
     const file = { fileId: `dry-run-${this.#nextId++}`, name, size, sha1, createdAt: this.#deps.clock.now() }
     this.#planned.set(file.fileId, { file, folderId, source })

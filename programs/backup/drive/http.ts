@@ -32,6 +32,17 @@ export interface HttpBody {
   chunks(): AsyncIterable<Uint8Array>
 }
 
+/** A body in memory. */
+export function textBody(text: string): HttpBody {
+  const bytes = Buffer.from(text)
+  return {
+    size: bytes.length,
+    async *chunks() {
+      yield bytes
+    },
+  }
+}
+
 export interface HttpAnswer {
   readonly status: number
   header(name: string): string | undefined

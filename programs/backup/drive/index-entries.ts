@@ -1,5 +1,6 @@
-import { parseRfc3339 } from '../../../src/kernel/time.ts'
+import { jsonMembersOf } from '../../../src/kernel/text.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
+import { isBackupIdText, isCount, isSha256, isTimeText, objectOf } from '../shape-checks.ts'
 import type { Drive, DriveFile } from './port.ts'
 import { readFile } from './stored-files.ts'
 
@@ -28,14 +29,8 @@ export interface ReadIndex {
 // Each further attempt means that another server has replaced the index while it was read.
 const ATTEMPTS = 5
 const MAX_INDEX_BYTES = 16 * 1_024 ** 2
-const BACKUP_ID = /^\d{8}-\d{6}$/
-const SHA256 = /^[0-9a-f]{64}$/
 // A restoration makes a file of this name.
 const ARCHIVE_NAME = /^backup-(\d{8}-\d{6})\.tar\.(?:zst|gz)(?:\.age)?$/
-
-export function isBackupId(text: string): boolean {
-  return BACKUP_ID.test(text)
-}
 
 /** The id of the backup that an archive of this name has; undefined for another file. */
 export function backupIdOf(file: string): string | undefined {
@@ -84,29 +79,14 @@ async function readEntries(drive: Drive, file: DriveFile): Promise<IndexEntry[] 
 
 /** Undefined if the text is not an index. Entries keep members that this program does not know. */
 function entriesIn(text: string): IndexEntry[] | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  const { backups } = Object(value) as { readonly backups?: unknown }
-  return Array.isArray(backups) && backups.every(isEntry) ? backups : undefined
+  const { backups } = jsonMembersOf(text)
+  return Array.isArray(backups) && backups.every(isEntry) ? (backups as IndexEntry[]) : undefined
 }
 
-function isEntry(value: unknown): value is IndexEntry {
-  const members = Object(value) as Readonly<Record<string, unknown>>
-  const { backup_id: id, file, size, sha256, created_at: createdAt } = members
-  return (
-    typeof id === 'string' &&
-    isBackupId(id) &&
-    typeof file === 'string' &&
-    backupIdOf(file) !== undefined &&
-    Number.isSafeInteger(size) &&
-    Number(size) >= 0 &&
-    typeof sha256 === 'string' &&
-    SHA256.test(sha256) &&
-    typeof createdAt === 'string' &&
-    parseRfc3339(createdAt) !== undefined
-  )
-}
+const isEntry = objectOf({
+  backup_id: isBackupIdText,
+  file: (value) => typeof value === 'string' && backupIdOf(value) !== undefined,
+  size: isCount,
+  sha256: isSha256,
+  created_at: isTimeText,
+})

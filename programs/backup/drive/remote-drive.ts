@@ -1,7 +1,14 @@
-import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
 import { BackupError } from '../errors.ts'
-import { CONFLICT, DriveApi, DriveRefusal, isTemporary, retryAfterMs, orTemporaryFailure } from './api.ts'
+import {
+  CONFLICT,
+  DriveApi,
+  type DriveApiOptions,
+  DriveRefusal,
+  isTemporary,
+  retryAfterMs,
+  orTemporaryFailure,
+} from './api.ts'
 import { ConnectionError, HttpClient, type HttpAnswer } from './http.ts'
 import { objectsIn, textOf, type JsonMembers } from './json-members.ts'
 import { pagesOf } from './paging.ts'
@@ -18,23 +25,11 @@ import type {
 import { proofCode } from './sources.ts'
 import { RateLimit } from './rate-limit.ts'
 import { CALL_TIMEOUT_MS, TemporaryFailure, withRetries } from './retry.ts'
-import type { DriveSecrets } from './secrets-file.ts'
-import type { TokenFile } from './token-file.ts'
 
-export interface RemoteDriveOptions {
-  /** The base address, such as `https://openapi.alipan.com`. */
-  readonly apiUrl: string
-  /** The path of all calls, such as `/adrive/v1.0`. */
-  readonly apiPrefix: string
-  readonly secrets: DriveSecrets
-  readonly tokenFile: TokenFile
+export interface RemoteDriveOptions extends Omit<DriveApiOptions, 'http'> {
   /** Files larger than this are uploaded in parts. */
   readonly partSize: number
   readonly bytesPerSecond?: number | undefined
-  readonly clock: WaitingClock
-  readonly random?: () => number
-  /** Ends every call. */
-  readonly signal?: AbortSignal | undefined
 }
 
 const ROOT_ID = 'root'
@@ -104,8 +99,8 @@ class RemoteDrive implements Drive {
   }
 
   async upload(target: UploadTarget, source: UploadSource, options: UploadOptions = {}): Promise<DriveFile> {
-    const standing = (await this.#namesakes(target)).find((file) => isSame(file, source))
-    return standing ?? this.#store(target, source, options)
+    const existing = (await this.#namesakes(target)).find((file) => isSame(file, source))
+    return existing ?? this.#store(target, source, options)
   }
 
   async *download(
@@ -176,9 +171,9 @@ class RemoteDrive implements Drive {
     } catch (error) {
       if (!isConflict(error)) throw error
       const folders = await this.#items(parentId, 'folder')
-      const standing = folders.find((each) => each['name'] === name)
-      if (!standing) throw error
-      return standing
+      const existing = folders.find((each) => each['name'] === name)
+      if (!existing) throw error
+      return existing
     }
   }
 

@@ -1,3 +1,4 @@
+import { isRecord, jsonValueOf } from '../../../src/kernel/text.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { parseRfc3339, toRfc3339 } from '../../../src/kernel/time.ts'
@@ -90,22 +91,13 @@ export class TokenFile {
     } catch (error) {
       throw this.#unreadableError(errorMessage(error))
     }
-    const value = parseJson(text)
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw this.#unreadableError('it must be a JSON object')
-    return value as Readonly<Record<string, unknown>>
+    const value = jsonValueOf(text)
+    if (!isRecord(value)) throw this.#unreadableError('it must be a JSON object')
+    return value
   }
 
   /** The error has no cause: an error of the JSON parser quotes the text. */
   #unreadableError(reason: string): BackupError {
     return new BackupError('token_unreadable', `${this.#path}: ${reason}`)
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

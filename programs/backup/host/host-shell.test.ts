@@ -7,8 +7,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { fakeWaitingClock } from '../../../test/support/waiting-clock.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
-import { DryRunShell } from './dry-run-shell.ts'
-import { HostShell } from './host-shell.ts'
+import { DryRunShell, HostShell } from './host-shell.ts'
 import { formatCommand, type CommandOutcome } from './shell.ts'
 
 const shell = new HostShell({ clock: systemClock, path: process.env['PATH'] })

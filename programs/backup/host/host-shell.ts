@@ -1,12 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { accessSync, constants, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
 import { searchPath } from '../env.ts'
-import type { CommandOptions, CommandOutcome, Shell } from './shell.ts'
+import { formatCommand, type CommandOptions, type CommandOutcome, type Shell } from './shell.ts'
 import { systemErrorCode } from '../../files/system-error.ts'
 
 export interface HostShellOptions {
@@ -158,4 +160,48 @@ function lastLine(text: string): string {
     .replaceAll(/\p{Cc}+/gu, ' ')
     .trim()
     .slice(0, MAX_REASON_CHARACTERS)
+}
+
+export interface DryRunShellDeps {
+  /** Runs the commands that only read. */
+  readonly reader: Pick<Shell, 'ask'>
+  /** Takes one line for each command that is not run. */
+  readonly print: (line: string) => void
+  /** The `PATH` in which programs are searched; by default that of this program. */
+  readonly path?: string | undefined
+}
+
+/** The shell of `--dry-run`: prints each command that would change something. */
+export class DryRunShell implements Shell {
+  readonly #deps: DryRunShellDeps
+
+  constructor(deps: DryRunShellDeps) {
+    this.#deps = deps
+  }
+
+  ask(command: readonly string[], options?: CommandOptions): Promise<CommandOutcome> {
+    return this.#deps.reader.ask(command, options)
+  }
+
+  async run(command: readonly string[]): Promise<CommandOutcome> {
+    const { path = searchPath(), print } = this.#deps
+    const [program = ''] = command
+    if (!isInstalled(program, path)) return { status: 'missing', reason: `${program} is not installed` }
+    print(`would run: ${formatCommand(command)}`)
+    return { status: 'succeeded', output: '' }
+  }
+}
+
+function isInstalled(program: string, path: string): boolean {
+  if (program.includes('/')) return isExecutable(program)
+  return path.split(':').some((directory) => isExecutable(join(directory, program)))
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
 }

@@ -1,5 +1,6 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
+import { isRecord, jsonMembersOf } from '../../../src/kernel/text.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import { HttpClient } from '../drive/http.ts'
 import type { SignCall } from './signed-call.ts'
@@ -44,18 +45,13 @@ export type Recognition =
   | { readonly outcome: 'recognised' }
   | { readonly outcome: keyof typeof RECOGNITION_REMEDIES; readonly reason: string }
 
-/** What to do when the platform does not recognise the routine. */
+/** What to do when the platform does not recognise the routine, without a full stop. */
 export const RECOGNITION_REMEDIES = {
   refused:
     'set backup.platform_api to the address of the api itself, no gateway and no proxy, and give both the same auth.jwt_secret and the same time',
   failing: 'the platform at this address fails: "platform doctor" says why',
   unreachable: 'start the platform, or change backup.platform_api',
 } as const
-
-/** What to do, without a full stop. */
-export function recognitionRemedy({ outcome }: Exclude<Recognition, { outcome: 'recognised' }>): string {
-  return RECOGNITION_REMEDIES[outcome]
-}
 
 /** Never rejects. */
 export async function askRecognition(reader: PlatformReader, platformApi: string): Promise<Recognition> {
@@ -70,26 +66,13 @@ export async function askRecognition(reader: PlatformReader, platformApi: string
 }
 
 /** The items of a list. Rejects when the platform does not answer with one. */
-export async function readItems(reader: PlatformReader, url: string): Promise<readonly JsonObject[]> {
+export async function readItems(
+  reader: PlatformReader,
+  url: string,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const { status, text } = await reader.get(url)
   if (status !== 200) throw new Error(`the platform answers with ${status}`)
-  const items = parseObject(text)?.['items']
+  const items = jsonMembersOf(text)['items']
   if (!Array.isArray(items)) throw new Error('the answer of the platform has no list')
-  return items.map((item) => (isObject(item) ? item : {}))
-}
-
-export type JsonObject = Readonly<Record<string, unknown>>
-
-/** Undefined for any other text. */
-export function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return items.map((item) => (isRecord(item) ? item : {}))
 }

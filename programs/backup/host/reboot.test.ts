@@ -10,7 +10,7 @@ import {
   recordingShell,
   type ShellScript,
 } from '../../../test/support/backup-host.ts'
-import { DryRunShell } from './dry-run-shell.ts'
+import { DryRunShell } from './host-shell.ts'
 import { drainAndReboot } from './reboot.ts'
 
 const LIST = 'systemctl list-units'

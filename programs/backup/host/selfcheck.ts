@@ -1,16 +1,11 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { backoffMs } from '../../../src/kernel/waiting.ts'
+import { jsonMembersOf } from '../../../src/kernel/text.ts'
 import { formatDuration, SECOND, MINUTE } from '../../../src/kernel/time.ts'
 import type { Secret } from '../../../src/kernel/secret.ts'
 import { logIn } from './gateway-login.ts'
-import {
-  askRecognition,
-  parseObject,
-  recognitionRemedy,
-  type JsonObject,
-  type PlatformReader,
-} from './platform-reader.ts'
+import { askRecognition, RECOGNITION_REMEDIES, type PlatformReader } from './platform-reader.ts'
 
 /** The result of one check. */
 export interface SelfCheck {
@@ -91,11 +86,8 @@ async function tryOnce(
   }
 }
 
-export interface SelfCheckDeps {
-  readonly clock: WaitingClock
-  readonly platform: PlatformReader
-  /** Address of the platform's API. */
-  readonly platformApi: string
+/** The platform on this server, as far as the self-check uses it. */
+export interface SelfcheckPlatform {
   /** Where the metrics of the worker may be, besides the address of the API. */
   readonly workerUrls: readonly string[]
   /** Whether a worker belongs to this server. */
@@ -108,6 +100,13 @@ export interface SelfCheckDeps {
   readonly signToken: () => Promise<Secret>
   /** Resolves with what was checked; rejects with what is wrong with the database. */
   readonly checkDatabase: (signal: AbortSignal) => Promise<string>
+}
+
+export interface SelfCheckDeps extends SelfcheckPlatform {
+  readonly clock: WaitingClock
+  readonly platform: PlatformReader
+  /** Address of the platform's API. */
+  readonly platformApi: string
   /** Throws when the token file of the drive cannot be used. */
   readonly readDriveToken: () => unknown
 }
@@ -127,7 +126,7 @@ export function selfcheckSteps(deps: SelfCheckDeps): SelfCheckStep[] {
 /** A bus that is away delays events only. */
 async function checkHealth({ platform, platformApi }: SelfCheckDeps): Promise<string> {
   const { status, text } = await platform.get(`${platformApi}/health`)
-  const state = parseObject(text)?.['status']
+  const state = jsonMembersOf(text)['status']
   const summary = `HTTP status ${status}, ${typeof state === 'string' ? state : 'no health'}`
   if (status === 200 && (state === 'ok' || state === 'degraded')) return summary
   throw new Error(summary)
@@ -137,7 +136,7 @@ async function checkHealth({ platform, platformApi }: SelfCheckDeps): Promise<st
 async function checkRecognition({ platform, platformApi }: SelfCheckDeps): Promise<string> {
   const answer = await askRecognition(platform, platformApi)
   if (answer.outcome === 'recognised') return 'the platform recognises this routine'
-  throw new Error(`${platformApi}: ${answer.reason}; ${recognitionRemedy(answer)}`)
+  throw new Error(`${platformApi}: ${answer.reason}; ${RECOGNITION_REMEDIES[answer.outcome]}`)
 }
 
 async function checkGateway(deps: SelfCheckDeps, signal: AbortSignal): Promise<string> {
@@ -163,8 +162,7 @@ async function checkWorker(deps: SelfCheckDeps): Promise<string> {
 
 async function runsWorker(platform: PlatformReader, address: string): Promise<boolean> {
   const answer = await platform.get(`${address}/health`).catch(() => undefined)
-  const health: JsonObject | undefined = answer && parseObject(answer.text)
-  const modules = health?.['modules']
+  const { modules } = jsonMembersOf(answer?.text ?? '')
   return Array.isArray(modules) && modules.includes('worker')
 }
 

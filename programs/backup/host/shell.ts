@@ -1,3 +1,5 @@
+import { shellWord } from '../../../src/kernel/text.ts'
+
 /** How a command of this host ended. */
 export type CommandOutcome =
   | {
@@ -29,13 +31,7 @@ export interface Shell {
   ask(command: readonly string[], options?: CommandOptions): Promise<CommandOutcome>
 }
 
-const PLAIN = /^[\w@%+=:,./-]+$/
-
 /** The command as it could be typed. */
 export function formatCommand(command: readonly string[]): string {
-  return command.map((each) => (PLAIN.test(each) ? each : quote(each))).join(' ')
-}
-
-function quote(argument: string): string {
-  return `'${argument.replaceAll("'", String.raw`'\''`)}'`
+  return command.map(shellWord).join(' ')
 }

@@ -143,7 +143,7 @@ type UnitParts = readonly [settings: InstallSettings, program: InstalledProgram]
 
 const UNITS: Readonly<Record<string, (...parts: UnitParts) => UnitSections>> = {
   'platform-backup.service': (settings, program) => ({
-    Unit: describe(settings, 'Nightly backup, cleaning and reboot'),
+    Unit: describeService(settings, 'Nightly backup, cleaning and reboot'),
     Service: nightService(settings, program, 'run --scheduled'),
   }),
   'platform-backup.timer': (settings) => {
@@ -155,15 +155,17 @@ const UNITS: Readonly<Record<string, (...parts: UnitParts) => UnitSections>> = {
     ])
   },
   'platform-backup-retry.service': (settings, program) => ({
-    Unit: describe(settings, 'Retry of a failed nightly backup'),
+    Unit: describeService(settings, 'Retry of a failed nightly backup'),
     Service: nightService(settings, program, 'retry --once'),
   }),
   'platform-backup-retry.timer': (settings) =>
-    timer(settings, 'Retries of a failed nightly backup, and the end of its window', [
-      ...calendarOf(retryTimes(settings.window), settings),
-    ]),
+    timer(
+      settings,
+      'Retries of a failed nightly backup, and the end of its window',
+      calendarOf(retryTimes(settings.window), settings),
+    ),
   'platform-backup-drill.service': (settings, program) => ({
-    Unit: describe(settings, 'Restore drill of the newest nightly backup'),
+    Unit: describeService(settings, 'Restore drill of the newest nightly backup'),
     Service: [
       'Type=oneshot',
       ...start(settings, program, 'restore --latest'),
@@ -180,7 +182,7 @@ const UNITS: Readonly<Record<string, (...parts: UnitParts) => UnitSections>> = {
       ...calendarOf([drillTime(settings.window)], settings, DRILL_DAYS),
     ]),
   'platform-backup-selfcheck.service': (settings, program) => ({
-    Unit: describe(settings, 'Self-check after the reboot of the nightly backup'),
+    Unit: describeService(settings, 'Self-check after the reboot of the nightly backup'),
     Service: [
       '# Not oneshot: the boot does not wait for its end.',
       'Type=exec',
@@ -210,9 +212,13 @@ function wantedBy({ Install: lines = [] }: UnitSections): string | undefined {
 
 function describe({ installRoot }: InstallSettings, description: string): string[] {
   const guide = pathToFileURL(`${installRoot}/docs/guide/nightly.md`).href
+  return [`Description=${description}`, `Documentation=${wholeValue(guide)}`]
+}
+
+/** The section `Unit` of a service. */
+function describeService(settings: InstallSettings, description: string): string[] {
   return [
-    `Description=${description}`,
-    `Documentation=${wholeValue(guide)}`,
+    ...describe(settings, description),
     '# The backup does not require the platform: it saves a server whose platform is down too.',
     'After=network-online.target platform.service',
     'Wants=network-online.target',
@@ -259,10 +265,8 @@ function workingDirectory(
 const BACKGROUND = ['Nice=10', 'CPUWeight=20', 'IOWeight=20', 'OOMScoreAdjust=500']
 
 function timer(settings: InstallSettings, description: string, calendar: readonly string[]): UnitSections {
-  const { installRoot } = settings
-  const guide = pathToFileURL(`${installRoot}/docs/guide/nightly.md`).href
   return {
-    Unit: [`Description=${description}`, `Documentation=${wholeValue(guide)}`],
+    Unit: describe(settings, description),
     Timer: [
       ...calendar,
       '# Of calls that were missed while the server was down, one is made up for after the boot.',

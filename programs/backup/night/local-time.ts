@@ -14,15 +14,15 @@ export function localTime(now: number, timeZone: string): LocalTime {
   }
 }
 
-/** `20260131-020000`: the start in local time. Of ids that were given before, the next free second is taken. */
-export function newBackupId(now: number, timeZone: string, given: readonly string[]): string {
+/** `20260131-020000`: the start in local time. If that id is taken, the next free second is used. */
+export function newBackupId(now: number, timeZone: string, taken: readonly string[]): string {
   for (let at = now; ; at += 1_000) {
     const local = toZoned(at, timeZone)
     const date = local.toPlainDate().toString().replaceAll('-', '')
     const time = local.toPlainTime().toString({ smallestUnit: 'second' }).replaceAll(':', '')
     const id = `${date}-${time}`
     // An hour that clocks repeat has each id twice.
-    if (!given.includes(id)) return id
+    if (!taken.includes(id)) return id
   }
 }
 

@@ -61,14 +61,14 @@ export class Night {
 
   /** Always runs. */
   async run(): Promise<NightOutcome> {
-    const { state, wasKilled } = await this.#settle()
+    const { state, wasKilled } = await this.#recordKilledRun()
     return this.#attempt(state, { isRetry: false, goesOn: wasKilled })
   }
 
   /** Runs once per local date, inside the window. */
   async runScheduled(): Promise<NightOutcome> {
     const due = this.#checkDue(dueForSchedule)
-    const { state, wasKilled } = await this.#settle()
+    const { state, wasKilled } = await this.#recordKilledRun()
     if (due.action !== 'run') return this.#skipRun(due)
     return this.#escalate(await this.#attempt(state, { isRetry: false, goesOn: wasKilled }))
   }
@@ -76,7 +76,7 @@ export class Night {
   /** Does what is due for a failed night. */
   async retryOnce(): Promise<NightOutcome> {
     const due = this.#checkDue(dueForRetry)
-    const { state } = await this.#settle()
+    const { state } = await this.#recordKilledRun()
     if (due.action === 'lost') return this.#lose(state)
     // The state does not have a run that could not write it. Then this fails as well, and is reported.
     if (state.run?.date !== this.#today()) this.#deps.state.write(state)
@@ -100,8 +100,8 @@ export class Night {
     return { outcome: 'nothing', message }
   }
 
-  /** A run that is marked as running was killed: its process would have the lock. */
-  async #settle(): Promise<{ readonly state: BackupState; readonly wasKilled: boolean }> {
+  /** Reports a run that was killed: it is still marked as running, but its process does not have the lock. */
+  async #recordKilledRun(): Promise<{ readonly state: BackupState; readonly wasKilled: boolean }> {
     const state = this.#deps.state.read()
     if (state.run?.status !== 'running') return { state, wasKilled: false }
     const context = new RunContext(this.#deps, state, { isRetry: false })

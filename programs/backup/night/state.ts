@@ -1,6 +1,19 @@
 import type { UploadState } from '../drive/port.ts'
 import { ERROR_CODES, type ErrorCode } from '../errors.ts'
 import type { LeftOut } from '../package/left-out.ts'
+import {
+  isBackupIdText,
+  isFlag,
+  isNumber,
+  isText,
+  listOf,
+  objectOf,
+  oneOf,
+  optional,
+  parseChecked,
+  valuesOf,
+  type ShapeCheck,
+} from '../shape-checks.ts'
 
 /** What a run has reached, in this order (docs/specification.md, Nightly backup). */
 export const RUN_STATES = [
@@ -175,53 +188,14 @@ export function withNight({ nights }: BackupState, night: NightRecord): readonly
 
 /** Throws an error that says what is wrong, without the content. */
 export function parseState(text: string): BackupState {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new Error('it is not valid JSON')
-  }
-  const wrong = wrongMember(value)
-  if (wrong !== undefined) throw new Error(`its member "${wrong}" is missing or wrong`)
-  return value as BackupState
+  return parseChecked<BackupState>(text, CHECKS)
 }
 
 export function encodeState(state: BackupState): string {
   return `${JSON.stringify(state, null, 2)}\n`
 }
 
-type Check = (value: unknown) => boolean
-
-const isText: Check = (value) => typeof value === 'string'
-const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value)
-const isFlag: Check = (value) => typeof value === 'boolean'
-const oneOf =
-  (names: readonly string[]): Check =>
-  (value) =>
-    typeof value === 'string' && names.includes(value)
-const listOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check)
-const valuesOf =
-  (check: Check): Check =>
-  (value) =>
-    isObject(value) && Object.values(value).every(check)
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value)
-const objectOf =
-  (checks: Readonly<Record<string, Check>>): Check =>
-  (value) =>
-    isObject(value) && Object.entries(checks).every(([name, check]) => check(value[name]))
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-const isDate: Check = (value) => typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value)
-const isBackupId: Check = (value) => typeof value === 'string' && /^\d{8}-\d{6}$/.test(value)
+const isDate: ShapeCheck = (value) => typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value)
 
 const isLeftOut = objectOf({
   count: isNumber,
@@ -230,7 +204,7 @@ const isLeftOut = objectOf({
 })
 
 const isRun = objectOf({
-  backupId: isBackupId,
+  backupId: isBackupIdText,
   date: isDate,
   startedAt: isNumber,
   status: oneOf(['running', 'failed', 'done']),
@@ -263,7 +237,7 @@ const isRun = objectOf({
   failure: optional(objectOf({ errorCode: oneOf(ERROR_CODES), message: isText, job: isText, at: isNumber })),
 })
 
-const CHECKS: Readonly<Record<keyof BackupState, Check>> = {
+const CHECKS: Readonly<Record<keyof BackupState, ShapeCheck>> = {
   format: (value) => value === 1,
   run: optional(isRun),
   nights: listOf(
@@ -276,7 +250,7 @@ const CHECKS: Readonly<Record<keyof BackupState, Check>> = {
   ),
   lastSuccess: optional(
     objectOf({
-      backupId: isBackupId,
+      backupId: isBackupIdText,
       at: isNumber,
       size: isNumber,
       sha256: isText,
@@ -285,18 +259,18 @@ const CHECKS: Readonly<Record<keyof BackupState, Check>> = {
     }),
   ),
   openAlerts: listOf(oneOf(OPEN_ALERTS)),
-  givenIds: listOf(isBackupId),
-  abandonedIds: listOf(isBackupId),
-  remoteIds: optional(listOf(isBackupId)),
-  archives: optional(listOf(objectOf({ backupId: isBackupId, sha256: isText, sha1: isText }))),
+  givenIds: listOf(isBackupIdText),
+  abandonedIds: listOf(isBackupIdText),
+  remoteIds: optional(listOf(isBackupIdText)),
+  archives: optional(listOf(objectOf({ backupId: isBackupIdText, sha256: isText, sha1: isText }))),
   sharedWith: optional(listOf(isText)),
-  pendingReboot: optional(objectOf({ backupId: isBackupId, at: isNumber })),
+  pendingReboot: optional(objectOf({ backupId: isBackupIdText, at: isNumber })),
   rebootedOn: optional(isDate),
   rebootIsBlocked: optional(isFlag),
   freedBytes: optional(valuesOf(isNumber)),
   drill: optional(
     objectOf({
-      backupId: isBackupId,
+      backupId: isBackupIdText,
       endedAt: isNumber,
       passed: isFlag,
       rtoSeconds: isNumber,
@@ -304,9 +278,4 @@ const CHECKS: Readonly<Record<keyof BackupState, Check>> = {
     }),
   ),
   lastPassedDrillAt: optional(isNumber),
-}
-
-function wrongMember(value: unknown): string | undefined {
-  const members = Object(value) as Readonly<Record<string, unknown>>
-  return Object.entries(CHECKS).find(([name, check]) => !check(members[name]))?.[0]
 }

@@ -1,8 +1,9 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import type { DatabaseFiles } from '../../../src/ports/database-files.ts'
-import type { Drive } from '../drive/port.ts'
+import type { Drive, DriveFile } from '../drive/port.ts'
 import { isNoSpace } from '../errors.ts'
 import { transientChunks } from '../package/file-chunks.ts'
 import { readIdentities } from '../package/identity-file.ts'
@@ -11,7 +12,6 @@ import { encodeManifest, MANIFEST_NAME, type PackageManifest } from '../package/
 import { PACKAGE_CHECKS, PackageError, unpackPackage } from '../package/read-package.ts'
 import { DATABASE_CHECKS } from './database-checks.ts'
 import type { DrillCheck, DrillCheckName } from './drill-report.ts'
-import { fetchArchive } from './fetch-archive.ts'
 import type { IndexedBackup } from './month-index.ts'
 import { countText, sizeText } from './words.ts'
 import { requireSpaceFor, type Workspace } from './workspace.ts'
@@ -250,4 +250,58 @@ function countOf(bytes: Uint8Array, byte: number): number {
   let count = 0
   for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) count++
   return count
+}
+
+interface FetchRequest {
+  readonly drive: Drive
+  readonly folderId: string
+  readonly backup: IndexedBackup
+  /** Where the archive is written; no file may be there. */
+  readonly target: string
+  readonly progress: (text: string) => void
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Downloads an archive and compares it with the index, if that names it. A lost connection is continued by the drive's client. */
+async function fetchArchive(request: FetchRequest): Promise<string> {
+  const { backup, target } = request
+  const file = await findArchive(request)
+  const { size, sha256 } = await writeArchiveTo(target, file, request)
+  if (size !== backup.size)
+    throw new Error(`${backup.file} has ${countText(size)} bytes, and ${countText(backup.size)} in the index`)
+  if (backup.sha256 === undefined)
+    return `${countText(size)} bytes with the SHA-256 ${sha256}; no index names the archive, so only the hashes inside of it are compared`
+  if (sha256 !== backup.sha256)
+    throw new Error(`${backup.file} has the SHA-256 ${sha256}, and ${backup.sha256} in the index`)
+  return `${countText(size)} bytes with the SHA-256 of the index, ${sha256}`
+}
+
+/** Finds the archive by its name and size: a repeated upload may have left another file of that name. */
+async function findArchive({ drive, folderId, backup }: FetchRequest): Promise<DriveFile> {
+  const namesakes = (await drive.list(folderId)).filter(({ name }) => name === backup.file)
+  const file = namesakes.find(({ size }) => size === backup.size) ?? namesakes[0]
+  if (file) return file
+  throw new Error(`${backup.file} is in the index, but not on the drive`)
+}
+
+async function writeArchiveTo(
+  target: string,
+  file: DriveFile,
+  { drive, progress, signal }: FetchRequest,
+): Promise<{ readonly size: number; readonly sha256: string }> {
+  const hash = createHash('sha256')
+  let [size, percent] = [0, -1]
+  await using archive = await open(target, 'wx', 0o600)
+  for await (const chunk of drive.download(file)) {
+    signal?.throwIfAborted()
+    const written = archive.writeFile(chunk)
+    hash.update(chunk)
+    size += chunk.length
+    await written
+    const reached = Math.floor((size / file.size) * 100)
+    if (reached === percent) continue
+    percent = reached
+    progress(`downloading ${file.name}: ${percent} % of ${sizeText(file.size)}`)
+  }
+  return { size, sha256: hash.digest('hex') }
 }

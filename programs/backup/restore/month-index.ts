@@ -1,6 +1,7 @@
 import { MINUTE, parseRfc3339 } from '../../../src/kernel/time.ts'
 import { backupIdOf, readIndex, type IndexEntry } from '../drive/index-entries.ts'
 import type { Drive } from '../drive/port.ts'
+import { monthOf } from '../night/local-time.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
 import { RestoreError } from './restore-error.ts'
 
@@ -24,9 +25,6 @@ interface BackupMonth {
   readonly backups: readonly IndexedBackup[]
   readonly isDamaged: boolean
 }
-
-/** `202601` of `20260131-020000` */
-const monthOf = (backupId: string) => backupId.slice(0, 6)
 
 /** The month such as `202601`; undefined when the drive has none. */
 async function readMonth(
@@ -60,9 +58,9 @@ export async function requireBackup(
   backupId: string,
 ): Promise<FoundBackup> {
   const month = await readMonth(drive, rootDirectory, monthOf(backupId))
-  const isIt = (each: IndexedBackup) => each.backupId === backupId
+  const isWanted = (each: IndexedBackup) => each.backupId === backupId
   const backup =
-    month?.backups.find(isIt) ?? (month && (await listArchives(drive, month.folderId)).find(isIt))
+    month?.backups.find(isWanted) ?? (month && (await listArchives(drive, month.folderId)).find(isWanted))
   if (month && backup) return { folderId: month.folderId, backup }
   if (month?.isDamaged) throw damagedIndex(rootDirectory, monthOf(backupId))
   const others = month?.backups.map((each) => each.backupId).join(', ') ?? ''

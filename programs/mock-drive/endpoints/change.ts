@@ -1,16 +1,15 @@
-import { apiError, invalidParameter, jsonAnswer, type Answer } from '../answers.ts'
-import { checkName, requireDriveId, type Call } from '../call.ts'
+import { jsonAnswer } from '../../mock-server/answers.ts'
+import { apiError, invalidParameter, type Answer } from '../answers.ts'
+import { checkName, requireDriveId, requireEntry, requireSpace, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
-import { ROOT_ID, toRecord, type Entry } from '../entries.ts'
-import { randomId } from '../random-text.ts'
-
-const NAME_MODES = ['auto_rename', 'refuse', 'ignore'] as const
+import { NAME_MODES, ROOT_ID, toRecord, type Entry } from '../entries.ts'
+import { randomId } from '../../mock-server/random-text.ts'
 
 /** `POST openFile/update`: a new name, or the star. */
-export function update(drive: MockDrive, { fields }: Call): Answer {
+export function update(drive: MockDrive, call: Call): Answer {
   const { files } = drive
-  requireDriveId(drive, fields)
-  const entry = files.require(fields.text('file_id'))
+  const { fields } = call
+  const entry = requireEntry(drive, call)
   const starred = fields.flag('starred')
   const name = fields.optionalText('name')
   if (name === '') return invalidParameter('Name', 'expected a name')
@@ -27,10 +26,10 @@ export function update(drive: MockDrive, { fields }: Call): Answer {
 }
 
 /** `POST openFile/move` */
-export function move(drive: MockDrive, { fields }: Call): Answer {
+export function move(drive: MockDrive, call: Call): Answer {
   const { files } = drive
-  requireDriveId(drive, fields)
-  const entry = files.require(fields.text('file_id'))
+  const { fields } = call
+  const entry = requireEntry(drive, call)
   const parentId = fields.text('to_parent_file_id')
   files.requireFolder(parentId)
   if (parentId !== ROOT_ID && files.isWithin(parentId, entry.fileId))
@@ -56,15 +55,14 @@ function moveAnswer({ driveId, fileId }: Entry, exist: boolean): Answer {
 }
 
 /** `POST openFile/copy`: of a file. A copy shares the content. */
-export function copy(drive: MockDrive, { fields }: Call): Answer {
+export function copy(drive: MockDrive, call: Call): Answer {
   const { files } = drive
-  requireDriveId(drive, fields)
-  const entry = files.require(fields.text('file_id'))
+  const { fields } = call
+  const entry = requireEntry(drive, call)
   const parentId = fields.text('to_parent_file_id')
   files.requireFolder(parentId)
   if (entry.type === 'folder') return apiError(400, 'InvalidResource.FileId', 'The mock copies files only.')
-  if (entry.size > drive.freeBytes())
-    return apiError(403, 'QuotaExhausted.Drive', 'The drive has no space for this file.')
+  requireSpace(drive, entry.size)
   const wanted = checkName(fields.optionalText('new_name') || entry.name)
   const name = (fields.flag('auto_rename') ?? true) ? files.freeName(parentId, wanted) : wanted
   const { fileId: _, ...content } = entry
@@ -73,9 +71,8 @@ export function copy(drive: MockDrive, { fields }: Call): Answer {
 }
 
 /** `POST openFile/recyclebin/trash` */
-export function trash(drive: MockDrive, { fields }: Call): Answer {
-  requireDriveId(drive, fields)
-  const entry = drive.files.require(fields.text('file_id'))
+export function trash(drive: MockDrive, call: Call): Answer {
+  const entry = requireEntry(drive, call)
   entry.isInRecycleBin = true
   return removalAnswer(entry)
 }

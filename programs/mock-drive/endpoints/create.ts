@@ -1,13 +1,13 @@
-import { apiError, jsonAnswer, Refusal, type Answer, type JsonObject } from '../answers.ts'
-import { checkName, requireDriveId, type Call } from '../call.ts'
+import { jsonAnswer, Refusal } from '../../mock-server/answers.ts'
+import { apiError, type Answer, type JsonObject } from '../answers.ts'
+import { checkName, requireDriveId, requireSpace, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
-import type { Entry } from '../entries.ts'
+import { NAME_MODES, type Entry } from '../entries.ts'
 import type { Fields } from '../fields.ts'
 import type { Upload } from '../uploads.ts'
-import { partUrls, requireSpace } from './parts.ts'
+import { partUrls } from './parts.ts'
 import { hash } from 'node:crypto'
 
-const NAME_MODES = ['auto_rename', 'refuse', 'ignore'] as const
 const MAX_PARTS = 10_000
 
 type Target = Pick<Upload, 'driveId' | 'parentId' | 'name' | 'nameMode'>
@@ -29,7 +29,7 @@ export async function create(drive: MockDrive, call: Call): Promise<Answer> {
 }
 
 function createFolder({ files }: MockDrive, { nameMode, ...target }: Target): Answer {
-  const name = nameMode === 'auto_rename' ? files.freeName(target.parentId, target.name) : target.name
+  const name = files.nameFor(target, nameMode)
   return jsonAnswer(toCreated(files.create({ ...target, name, type: 'folder' }), { exist: false }))
 }
 
@@ -76,7 +76,7 @@ async function rapidUpload(
       'InvalidRapidProof',
       'The proof_code does not match the content and the access token.',
     )
-  const name = nameMode === 'auto_rename' ? files.freeName(target.parentId, target.name) : target.name
+  const name = files.nameFor(target, nameMode)
   const { preHash, parts } = known
   const entry = files.create({ ...target, name, type: 'file', size, sha1, preHash, parts })
   const uploadId = uploads.rememberRapid(entry.fileId)
@@ -111,31 +111,24 @@ function readPartCount(fields: Fields): number {
   )
 }
 
-function toCreated(entry: Entry, members: JsonObject): JsonObject {
+type NewFile = Pick<Entry, 'driveId' | 'fileId' | 'parentId' | 'name' | 'type'>
+
+function toCreated({ driveId, fileId, parentId, name, type }: NewFile, members: JsonObject): JsonObject {
   return {
-    drive_id: entry.driveId,
-    file_id: entry.fileId,
-    parent_file_id: entry.parentId,
-    file_name: entry.name,
-    type: entry.type,
+    drive_id: driveId,
+    file_id: fileId,
+    parent_file_id: parentId,
+    file_name: name,
+    type,
     status: 'available',
     available: true,
     ...members,
   }
 }
 
-function toUploading({ driveId, fileId, parentId, name, uploadId }: Upload): JsonObject {
-  return {
-    drive_id: driveId,
-    file_id: fileId,
-    parent_file_id: parentId,
-    file_name: name,
-    type: 'file',
-    status: 'uploading',
-    available: false,
-    exist: false,
-    upload_id: uploadId,
-  }
+function toUploading(upload: Upload): JsonObject {
+  const state = { status: 'uploading', available: false, exist: false, upload_id: upload.uploadId }
+  return toCreated({ ...upload, type: 'file' }, state)
 }
 
 /** The bytes of a file that prove that a client has it: they depend on the access token of the request. */

@@ -1,15 +1,16 @@
 import { toRfc3339 } from '../../../src/kernel/time.ts'
-import { apiError, jsonAnswer, storeError, type Answer } from '../answers.ts'
-import { requireDriveId, type Call } from '../call.ts'
+import { jsonAnswer } from '../../mock-server/answers.ts'
+import { apiError, storeError, type Answer } from '../answers.ts'
+import { requireEntry, requireSignedUrl, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 
 const DEFAULT_EXPIRE_SECONDS = 900
 const MAX_EXPIRE_SECONDS = 14_400
 
 /** `POST openFile/getDownloadUrl`. MOCK_DRIVE_URL_TTL limits the life of the URL. */
-export function getDownloadUrl(drive: MockDrive, { fields, baseUrl }: Call): Answer {
-  requireDriveId(drive, fields)
-  const entry = drive.files.require(fields.text('file_id'))
+export function getDownloadUrl(drive: MockDrive, call: Call): Answer {
+  const { fields, baseUrl } = call
+  const entry = requireEntry(drive, call)
   if (entry.type === 'folder')
     return apiError(400, 'InvalidResource.FileType', 'A folder cannot be downloaded.')
   const seconds = fields.integer('expire_sec', { minimum: 1, maximum: MAX_EXPIRE_SECONDS })
@@ -25,11 +26,9 @@ export function getDownloadUrl(drive: MockDrive, { fields, baseUrl }: Call): Ans
 }
 
 /** `GET` of a download URL, with one range at most (RFC 9110, section 14). */
-export function download(drive: MockDrive, { path, query, headers }: Call): Answer {
-  const state = drive.urls.check(path, query)
-  if (state === 'forged')
-    return storeError(403, 'SignatureDoesNotMatch', 'The URL is not signed for this request.')
-  if (state === 'expired') return storeError(403, 'AccessDenied', 'Request has expired.')
+export function download(drive: MockDrive, call: Call): Answer {
+  requireSignedUrl(drive, call)
+  const { path, headers } = call
   const entry = drive.files.find(path.split('/')[2] ?? '')
   if (!entry) return storeError(404, 'NoSuchKey', 'The file does not exist.')
   const { size } = entry

@@ -1,5 +1,6 @@
-import { apiError, invalidParameter, jsonAnswer, type Answer, type JsonObject } from '../answers.ts'
-import { requireDriveId, type Call } from '../call.ts'
+import { jsonAnswer } from '../../mock-server/answers.ts'
+import { apiError, invalidParameter, type Answer, type JsonObject } from '../answers.ts'
+import { requireDriveId, requireEntry, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 import { categoryOf, toRecord, type Entry } from '../entries.ts'
 import type { Fields } from '../fields.ts'
@@ -106,9 +107,8 @@ function parseMarker(text: string): Position | undefined {
 }
 
 /** `POST openFile/get` */
-export function get(drive: MockDrive, { fields }: Call): Answer {
-  requireDriveId(drive, fields)
-  return jsonAnswer(toRecord(drive.files.require(fields.text('file_id'))))
+export function get(drive: MockDrive, call: Call): Answer {
+  return jsonAnswer(toRecord(requireEntry(drive, call)))
 }
 
 /** `POST openFile/get_by_path` */

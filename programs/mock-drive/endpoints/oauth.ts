@@ -1,5 +1,6 @@
-import { timingSafeEqual } from 'node:crypto'
-import { apiError, jsonAnswer, Refusal, type Answer } from '../answers.ts'
+import { jsonAnswer, Refusal } from '../../mock-server/answers.ts'
+import { apiError, type Answer } from '../answers.ts'
+import { isSameSecret } from '../../mock-server/equality.ts'
 import type { Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 
@@ -13,7 +14,7 @@ export function accessToken(drive: MockDrive, { fields }: Call): Answer {
     return apiError(400, 'InvalidGrantType', 'The grant_type must be refresh_token or authorization_code.')
   if (fields.text('client_id') !== clientId)
     return apiError(400, 'InvalidClientId', 'The client_id is not MOCK_DRIVE_CLIENT_ID.')
-  if (!isSame(fields.text('client_secret'), clientSecret.reveal()))
+  if (!isSameSecret(fields.text('client_secret'), clientSecret.reveal()))
     return apiError(400, 'InvalidClientSecret', 'The client_secret is not MOCK_DRIVE_CLIENT_SECRET.')
   if (grantType === 'authorization_code')
     return apiError(400, 'InvalidCode', 'The mock has no authorization page, so it has issued no code.')
@@ -31,11 +32,6 @@ function refresh({ tokens, config }: MockDrive, refreshToken: string): Answer {
     refresh_token: pair.refreshToken,
     expires_in: Math.floor(config.tokenTtlMs / 1_000),
   })
-}
-
-function isSame(text: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(text), Buffer.from(expected)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 // RFC 6750, section 2.1

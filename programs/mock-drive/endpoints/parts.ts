@@ -1,14 +1,7 @@
 import { toRfc3339 } from '../../../src/kernel/time.ts'
-import {
-  apiError,
-  invalidParameter,
-  jsonAnswer,
-  Refusal,
-  storeError,
-  type Answer,
-  type JsonObject,
-} from '../answers.ts'
-import { requireDriveId, type Call } from '../call.ts'
+import { jsonAnswer } from '../../mock-server/answers.ts'
+import { apiError, invalidParameter, storeError, type Answer, type JsonObject } from '../answers.ts'
+import { requireDriveId, requireSignedUrl, unsignedRequest, type Call } from '../call.ts'
 import type { MockDrive } from '../drive.ts'
 import { toRecord, type StoredPart } from '../entries.ts'
 import { sizeOf, type PartResult, type Upload } from '../uploads.ts'
@@ -17,11 +10,6 @@ import { sizeOf, type PartResult, type Upload } from '../uploads.ts'
 const MAX_PART_BYTES = 5 * 1_024 ** 3
 const MAX_PARTS_AT_ONCE = 10_000
 const PARTS_IN_A_PAGE = 1_000
-
-export function requireSpace(drive: MockDrive, bytes: number): void {
-  if (bytes > drive.freeBytes())
-    throw new Refusal(apiError(403, 'QuotaExhausted.Drive', 'The drive has no space for this file.'))
-}
 
 /** The members of `part_info_list` with a URL for each part. */
 export function partUrls(
@@ -76,12 +64,10 @@ export function listUploadedParts(drive: MockDrive, call: Call): Answer {
 
 /** `PUT` of a part to its URL: the URL says which part, and no token and no content type are needed. */
 export async function putPart(drive: MockDrive, call: Call): Promise<Answer> {
-  const { path, query, headers } = call
-  const state = drive.urls.check(path, query)
+  const { path, headers } = call
   // The content type is a part of what a real store signs.
-  if (state === 'forged' || headers['content-type'] !== undefined)
-    return storeError(403, 'SignatureDoesNotMatch', 'The URL is not signed for this request.')
-  if (state === 'expired') return storeError(403, 'AccessDenied', 'Request has expired.')
+  if (headers['content-type'] !== undefined) return unsignedRequest()
+  requireSignedUrl(drive, call)
   if (headers.authorization !== undefined)
     return storeError(400, 'InvalidArgument', 'The URL is signed, so the request must have no Authorization.')
   const [, , uploadId = '', number = ''] = path.split('/')
@@ -109,14 +95,24 @@ async function storePart(
   return uploads.obstacle(uploadId, number) ?? uploads.store(uploadId, number, content)
 }
 
+const NO_UPLOAD = 'There is no such upload; it may be complete.'
+const EXISTS = 'The part is already stored.'
+const NOT_SEQUENTIAL = 'The part before this one is not stored yet.'
+
 const STORE_ERRORS = {
-  no_upload: () => storeError(404, 'NoSuchUpload', 'There is no such upload; it may be complete.'),
-  exists: () => storeError(409, 'PartAlreadyExist', 'The part is already stored.'),
-  not_sequential: () => storeError(409, 'PartNotSequential', 'The part before this one is not stored yet.'),
+  no_upload: storeError(404, 'NoSuchUpload', NO_UPLOAD),
+  exists: storeError(409, 'PartAlreadyExist', EXISTS),
+  not_sequential: storeError(409, 'PartNotSequential', NOT_SEQUENTIAL),
+}
+
+const API_ERRORS = {
+  no_upload: apiError(400, 'NotFound.UploadId', NO_UPLOAD),
+  exists: apiError(409, 'PartAlreadyExist', EXISTS),
+  not_sequential: apiError(409, 'PartNotSequential', NOT_SEQUENTIAL),
 }
 
 function toStoreAnswer(result: PartResult): Answer {
-  if (typeof result === 'string') return STORE_ERRORS[result]()
+  if (typeof result === 'string') return STORE_ERRORS[result]
   return { status: 200, headers: { ETag: `"${result.etag}"` }, body: '' }
 }
 
@@ -130,13 +126,7 @@ export async function uploadPart(drive: MockDrive, call: Call): Promise<Answer> 
   const refusal = refusedLength(drive, headers['content-length'])
   if (refusal) return apiError(refusal.status, refusal.error ?? '', 'The length of the part is refused.')
   const result = await storePart(drive, call, upload.uploadId, number)
-  return typeof result === 'string' ? PART_ERRORS[result]() : toPartAnswer(number, result)
-}
-
-const PART_ERRORS = {
-  no_upload: () => apiError(400, 'NotFound.UploadId', 'There is no such upload; it may be complete.'),
-  exists: () => apiError(409, 'PartAlreadyExist', 'The part is already stored.'),
-  not_sequential: () => apiError(409, 'PartNotSequential', 'The part before this one is not stored yet.'),
+  return typeof result === 'string' ? API_ERRORS[result] : toPartAnswer(number, result)
 }
 
 function toPartAnswer(number: number, { etag, size }: StoredPart): Answer {
@@ -182,7 +172,7 @@ function finish(
   hashes: { sha1: string; preHash: string },
 ): Answer {
   const { fileId, driveId, parentId, parts, nameMode } = upload
-  const name = nameMode === 'auto_rename' ? files.freeName(parentId, upload.name) : upload.name
+  const name = files.nameFor(upload, nameMode)
   const entry = files.create({
     fileId,
     driveId,

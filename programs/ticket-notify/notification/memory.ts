@@ -8,6 +8,7 @@ import { bootId } from '../../files/process-lock.ts'
 import { replaceFile } from '../../files/replace-file.ts'
 import { makeDirectoryOf } from '../file-writes.ts'
 import type { Category } from '../notification.ts'
+import { fieldsOf } from '../tickets.ts'
 
 /** The shortest time between two mails of a category (docs/specification.md, Limits). */
 const THROTTLE_MS: Readonly<Record<Category, number>> = {
@@ -118,8 +119,4 @@ function isMoment(value: unknown): value is Moment {
 function isBucketState(value: unknown): value is BucketState {
   const { tokens, at, blockedUntil } = fieldsOf(value)
   return [tokens, at, blockedUntil].every(Number.isFinite)
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readMockPayConfig } from '../../../programs/mock-pay/env.ts'
-import { startMockPay, type MockPay } from '../../../programs/mock-pay/server.ts'
+import { startMockPay, type MockPay } from '../../../programs/mock-pay/index.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { fakedClock } from '../../support/jumping-clock.ts'
 import { freePort } from '../../support/loopback.ts'

@@ -39,6 +39,10 @@ export const packageStep: NightStep = {
   },
 }
 
+// docs/specification.md, Backup package
+const DATABASE_FACTOR = 1.2
+
+/** Throws `no_space` when the staging directory has too little space for a package. */
 async function requireSpace({ deps }: RunContext): Promise<void> {
   const { databases, settings } = deps
   const databaseBytes = await databases.databaseBytes().catch((error: unknown) => {
@@ -47,7 +51,11 @@ async function requireSpace({ deps }: RunContext): Promise<void> {
     })
   })
   const { certificates, logs, staging } = settings
-  await requireFreeSpace(staging, { databaseBytes, logBytes: await logBytes([certificates, ...logs]) })
+  const needed = Math.ceil(databaseBytes * DATABASE_FACTOR + (await logBytes([certificates, ...logs])))
+  const { bavail, bsize } = await statfs(staging)
+  const free = bavail * bsize
+  if (free >= needed) return
+  throw new BackupError('no_space', `${staging} has ${free} bytes of free space; a package needs ${needed}.`)
 }
 
 /** The store wraps what SQLite reports in an error for clients. */
@@ -90,9 +98,9 @@ async function writeArchive(context: RunContext): Promise<WrittenPackage> {
 /** Exports the journal. If there is none, returns why, as a skipped log if it was lost. */
 async function exportJournal({ deps }: RunContext): Promise<{ journal?: string; skipped?: SkippedLog[] }> {
   const target = join(deps.settings.staging, 'journal.export')
-  const none = await deps.host.exportJournal(target, deps.signal)
-  if (!none) return { journal: target }
-  const { reason, isLost } = none
+  const missing = await deps.host.exportJournal(target, deps.signal)
+  if (!missing) return { journal: target }
+  const { reason, isLost } = missing
   deps.logger.info({ reason }, 'the journal is not in the package')
   await rm(target, { force: true })
   return { skipped: isLost ? [{ path: 'journal.export', reason }] : [] }
@@ -122,26 +130,4 @@ function stagedArchive(written: WrittenPackage, { deps, run }: RunContext): Stag
     contents: [...new Set(places)],
     ...(manifest.left_out && { leftOut: manifest.left_out }),
   }
-}
-
-// docs/specification.md, Backup package
-const DATABASE_FACTOR = 1.2
-
-interface PackageVolume {
-  readonly databaseBytes: number
-  readonly logBytes: number
-}
-
-/** Throws `no_space` when the file system of the directory has too little space for a package. */
-async function requireFreeSpace(
-  directory: string,
-  { databaseBytes, logBytes }: PackageVolume,
-): Promise<void> {
-  const { bavail, bsize } = await statfs(directory)
-  const [free, needed] = [bavail * bsize, Math.ceil(databaseBytes * DATABASE_FACTOR + logBytes)]
-  if (free >= needed) return
-  throw new BackupError(
-    'no_space',
-    `${directory} has ${free} bytes of free space; a package needs ${needed}.`,
-  )
 }

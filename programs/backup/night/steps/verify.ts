@@ -74,8 +74,9 @@ function rememberOthers(context: RunContext, entries: readonly IndexEntry[]): vo
 }
 
 function requireEntry(entries: readonly IndexEntry[], { backup_id, size, sha256 }: IndexEntry): void {
-  const isIt = (each: IndexEntry) => each.backup_id === backup_id && each.sha256 === sha256
-  if (entries.some((each) => isIt(each) && each.size === size)) return
+  const isWanted = (each: IndexEntry) =>
+    each.backup_id === backup_id && each.sha256 === sha256 && each.size === size
+  if (entries.some(isWanted)) return
   throw new BackupError(
     'verify_mismatch',
     `The index on the drive does not name the archive of ${backup_id}.`,

@@ -6,7 +6,7 @@ import {
   placesOf as nightPlacesOf,
   readNight,
   recognitionOf,
-  recognitionRemedy,
+  RECOGNITION_REMEDIES,
   secretFilesOf,
   type SecretFile,
 } from '../../../../programs/backup/index.ts'
@@ -298,7 +298,11 @@ async function recognition(config: Config): Promise<CheckFinding> {
   const subject = `backup.platform_api ${config.backup.platformApi}`
   const answer = await recognitionOf(config, systemClock)
   if (answer.outcome === 'recognised') return fine(subject, 'takes the alerts of the routine')
-  const values = { reason: answer.reason, remedy: recognitionRemedy(answer), remedyCode: answer.outcome }
+  const values = {
+    reason: answer.reason,
+    remedy: RECOGNITION_REMEDIES[answer.outcome],
+    remedyCode: answer.outcome,
+  }
   return answer.outcome === 'refused'
     ? fault(subject, 'night_refused', values)
     : warning(subject, 'night_unheard', values)

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { randomBytes, randomFillSync } from 'node:crypto'
 
 // 192 bits; RFC 6749, section 10.10, wants a guess to succeed with a probability below 2^-160.
 const BYTES = 24
@@ -16,3 +16,6 @@ export function randomText(): string {
   next += BYTES
   return text
 }
+
+/** 40 hexadecimal digits. */
+export const randomId = (): string => randomBytes(20).toString('hex')

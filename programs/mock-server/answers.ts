@@ -1,24 +1,24 @@
-/** An HTTP response before it is sent. */
-export interface Answer {
+/** An HTTP response with a text as its body, before it is sent. */
+export interface TextAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Buffer
-  /** The provider's code of an error, for the log. */
+  readonly body: string
+  /** The error code of the body, for the log. */
   readonly error?: string | undefined
 }
 
 export const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' }
 
-export function jsonAnswer(body: object, status = 200, error?: string): Answer {
+export function jsonAnswer(body: object, status = 200, error?: string): TextAnswer {
   return { status, headers: JSON_HEADERS, body: JSON.stringify(body), error }
 }
 
-/** Thrown by a rule of a provider: the request is answered with it. */
+/** Thrown by a check: the request is answered with it. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  readonly answer: Answer
+  readonly answer: TextAnswer
 
-  constructor(answer: Answer) {
+  constructor(answer: TextAnswer) {
     super(answer.error ?? String(answer.status))
     this.answer = answer
   }
