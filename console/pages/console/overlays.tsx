@@ -173,7 +173,7 @@ const savedViewWords = defineWords({
   endingCertificates: ['Certificates that end soon', '即将到期的证书'],
   expiredCertificates: ['Expired certificates', '已过期的证书'],
   closedSessions: ['Closed VPN sessions', '已关闭的 VPN 会话'],
-  refusedConnections: ['RefusedItem VPN connections', '被拒绝的 VPN 连接'],
+  refusedConnections: ['Refused VPN connections', '被拒绝的 VPN 连接'],
 })
 
 type ViewWord = keyof ReturnType<typeof savedViewWords>

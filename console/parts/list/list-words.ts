@@ -49,7 +49,7 @@ export const listWords = defineWords({
     (action) => (count) => `${action}：已完成 ${count} 条。`,
   ],
   notDone: [
-    (titles: string, reason: string) => `RefusedItem: ${titles} (${reason})`,
+    (titles: string, reason: string) => `Refused: ${titles} (${reason})`,
     (titles, reason) => `未完成：${titles}（${reason}）`,
   ],
   andMore: [(count: string) => `${count} more`, (count) => `另外 ${count} 条`],

@@ -18,7 +18,7 @@ export const auditWords = defineWords({
     request_id: ['Request', '请求'],
     actor_id: ['Id of who', '操作者标识'],
   },
-  outcomes: { done: ['Done', '已完成'], refused: ['RefusedItem', '被拒绝'], failed: ['Failed', '失败'] },
+  outcomes: { done: ['Done', '已完成'], refused: ['Refused', '被拒绝'], failed: ['Failed', '失败'] },
   kinds: {
     user: ['User', '用户'],
     token: ['API token', 'API 令牌'],

@@ -32,7 +32,7 @@ export const vpnAuditWords = defineWords({
   events: {
     session_registered: ['Connected', '已连接'],
     session_closed: ['Closed', '已关闭'],
-    auth_failed: ['RefusedItem', '被拒绝'],
+    auth_failed: ['Refused', '被拒绝'],
   },
   unknown: ['Unknown user', '未知用户'],
   reasons: {
