@@ -5,8 +5,7 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { silentLogger } from '../kernel/logger.ts'
-import type { Labels, Metrics } from '../kernel/metrics.ts'
-import { noMetrics } from '../kernel/metrics.ts'
+import { noMetrics, type CounterOptions, type Labels, type Metrics } from '../kernel/metrics.ts'
 import { DAY, HOUR, SECOND } from '../kernel/time.ts'
 import { storeUnavailable } from '../store/unavailable.ts'
 import { pauseMs, startJobs } from './jobs.ts'
@@ -14,17 +13,18 @@ import { pauseMs, startJobs } from './jobs.ts'
 function surroundings() {
   const warnings: string[] = []
   const recorded: (Labels | undefined)[] = []
-  /** Series that exist before the first run. */
-  const zeros: (Labels | undefined)[] = []
+  /** The labels of the counters with their values. */
+  const series: CounterOptions['labels'][] = []
   const logger: Logger = { ...silentLogger, warn: (_fields, message) => void warnings.push(message) }
   const metrics: Metrics = {
     ...noMetrics,
-    counter: () => ({
-      increment: (labels, by) => void (by === 0 ? zeros : recorded).push(labels),
-    }),
+    counter({ labels: values }) {
+      series.push(values)
+      return { increment: (labels) => void recorded.push(labels) }
+    },
     gauge: () => ({ set: (_value, labels) => void recorded.push(labels), clear() {} }),
   }
-  return { clock: systemClock, logger, metrics, isDatabaseOut: () => false, warnings, recorded, zeros }
+  return { clock: systemClock, logger, metrics, isDatabaseOut: () => false, warnings, recorded, series }
 }
 
 const job = (run: Job['run'], everyMs = 1): Job => ({ name: 'sweep', everyMs, run })
@@ -49,10 +49,7 @@ test('both outcomes of each job are counted from 0', async () => {
   const world = surroundings()
   const runner = startJobs([job(async () => {})], world)
   await runner.stop()
-  assert.deepEqual(world.zeros, [
-    { name: 'sweep', outcome: 'done' },
-    { name: 'sweep', outcome: 'failed' },
-  ])
+  assert.deepEqual(world.series, [{ name: ['sweep'], outcome: ['done', 'failed'] }])
 })
 
 test('a job that fails is logged, counted, and run again', async () => {
