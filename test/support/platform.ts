@@ -70,7 +70,8 @@ export async function runPlatform(
   const output = collect(child)
   killAtExit(child)
   const limit = setTimeout(() => child.kill('SIGKILL'), COMMAND_LIMIT_MS)
-  child.stdin.end(options.input ?? '')
+  // A command that is refused at once reads none of it.
+  child.stdin.on('error', () => {}).end(options.input ?? '')
   const [code] = (await once(child, 'close')) as [number | null]
   clearTimeout(limit)
   return { code, stdout: output.stdout(), stderr: output.stderr() }
