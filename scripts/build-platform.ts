@@ -51,7 +51,7 @@ export async function buildPlatform(directory: string): Promise<void> {
 const CODE_SPLITTING = {
   groups: [
     { name: 'core', test: /\/src\/(?:kernel|config)\// },
-    { name: 'store', test: /\/src\/store\/(?:work\/)?[\w-]+\.ts/ },
+    { name: 'store', test: /\/src\/store\/(?:files\/|work\/)?[\w-]+\.ts/ },
   ],
 }
 
@@ -90,9 +90,23 @@ async function bundle(dir: string, name: string, file: string, options: OutputOp
       ...options,
     },
   })
+  refuseCycle(new Map(output.map((file) => [file.fileName, file.type === 'chunk' ? file.imports : []])))
   const names = output.map(({ fileName }) => fileName).sort()
   for (const each of names) escapeFile(join(dir, each))
   return names
+}
+
+/** Of two files that need each other, the one that is loaded first would use what the other one does not have yet. */
+function refuseCycle(imports: ReadonlyMap<string, readonly string[]>): void {
+  const checked = new Set<string>()
+  const follow = (file: string, way: readonly string[]): void => {
+    if (way.includes(file))
+      throw new Error(`Files of the bundle need each other: ${[...way, file].join(' → ')}.`)
+    if (checked.has(file)) return
+    for (const next of imports.get(file) ?? []) follow(next, [...way, file])
+    checked.add(file)
+  }
+  for (const file of imports.keys()) follow(file, [])
 }
 
 /**

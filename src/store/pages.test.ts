@@ -69,6 +69,10 @@ onEveryDialect('pages of a table', (dialect) => {
     await using w = await world(dialect)
     const filter = { kind: ['round', 'square', 'round'], label: 'b' } as const
     assert.deepEqual(await w.list(filter), { seqs: [7, 6, 5, 3, 2, 1], next: null })
+    assert.deepEqual(
+      (await w.list({ kind: ['round', 'square'], label: ['a', 'b'] })).seqs,
+      [8, 7, 6, 5, 4, 3, 2, 1],
+    )
     const first = await w.list(filter, { limit: 2 })
     assert.deepEqual(first, { seqs: [7, 6], next: [6] })
     const after = { list: 'things', order: 'newest', values: [6] }

@@ -53,7 +53,7 @@ type Condition<Q> = (query: Q, value: never, capabilities: Capabilities) => AnyQ
 export type Conditions<Q> = Readonly<Record<string, Condition<Q>>>
 
 /**
- * The values that a list is filtered by. A member that is missing or undefined does not restrict the list. One member may have
+ * The values that a list is filtered by. A member that is missing or undefined does not restrict the list. A member may have
  * several values: the list has the rows that match one of them. No row may match two, and each is searched with its own index,
  * so several states of a list are as fast as one.
  */
@@ -80,7 +80,7 @@ function singleFilters(filter: object): readonly object[] {
   const several = Object.entries(filter).find(([, value]) => Array.isArray(value))
   if (!several) return [filter]
   const [name, values] = several
-  return [...new Set(values as unknown[])].map((value) => ({ ...filter, [name]: value }))
+  return [...new Set(values as unknown[])].flatMap((value) => singleFilters({ ...filter, [name]: value }))
 }
 
 export interface PageOptions<Name extends string, Table = string, Column = string> {

@@ -48,10 +48,8 @@ export function statement<A extends readonly unknown[], R = never>(
     bind(dialect, db, args) {
       let known = compiled.get(dialect)
       if (!known) {
-        const placeholders = args.map((_, index) => argumentPlaceholder(index))
-        known = compile(
-          (build as unknown as Build)({ db, capabilities: CAPABILITIES[dialect] }, ...placeholders),
-        )
+        const placeholders: readonly unknown[] = args.map((_, index) => argumentPlaceholder(index))
+        known = compile(build({ db, capabilities: CAPABILITIES[dialect] }, ...(placeholders as A)))
         compiled.set(dialect, known)
       }
       return { text: known.text, values: known.values.map((valueIn) => valueIn(args)) }
@@ -59,7 +57,6 @@ export function statement<A extends readonly unknown[], R = never>(
   }
 }
 
-type Build = (builder: Builder, ...args: unknown[]) => Compilable
 /** Finds a value of a statement in the arguments of one call. */
 type ValueIn = (args: readonly unknown[]) => unknown
 

@@ -1,7 +1,7 @@
 import { VALUES } from '../../../api/generated.ts'
 import type { Translations } from '../../../i18n/language.ts'
 
-/** The severities of alerts that fire, the most severe first: those that this operation accepts, but CLOSE. */
+/** The severities of alerts that fire, the most severe first. The values of the API also have CLOSE, which is a recovery. */
 export const FIRING_SEVERITIES = VALUES.explainAlertRoute.severity.filter((severity) => severity !== 'CLOSE')
 
 /** Apart from the other words of alerts, because every page can show a notice of an alert. */

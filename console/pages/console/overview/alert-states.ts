@@ -7,7 +7,10 @@ import { call, live, session } from '../platform.ts'
 
 type Alert = AnswerOf<'listAlerts'>['items'][number]
 
-/** The alerts that `GET /overview` does not count: those that are held back, and the firing ones in the order in which they need a person. */
+/**
+ * What `GET /overview` does not say about alerts: which are acknowledged or frozen, and which fire, in the order in which they
+ * need a person.
+ */
 export interface AlertStates {
   readonly acknowledged: readonly Pick<Alert, 'severity'>[]
   readonly frozen: readonly unknown[]
